@@ -64,6 +64,7 @@ export const errorFactsWithValues = defineFacts('error', {
   sampleType: 'must be {type}. The file type is detected from the content, not the name.',
   internal: 'Internal error. Contact whoever operates this server, and include the request ID {requestId}.',
   inactiveAccount: 'The WhatsApp account {id} is inactive: {reason}.',
+  rejectedAccount: 'The WhatsApp account {id} is inactive: {reason}. {advice}',
   numberInUse: 'Phone number ID {phoneNumberId} is already in use.',
   metaId: "The {name} must be digits only, as shown in Meta's WhatsApp Manager. It is not the phone number.",
   metaSecret: 'The {name} is empty or contains a space or another invalid character.',

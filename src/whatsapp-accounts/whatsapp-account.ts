@@ -5,7 +5,8 @@ import { type Sentence, withFacts } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
-import { readInactiveReason } from './inactive-reason.ts'
+import { findAdvice } from '../whatsapp/failure-advice.ts'
+import { readInactiveReason, readRejection } from './inactive-reason.ts'
 import { openAccessToken, unreadableToken } from './secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
@@ -70,12 +71,19 @@ interface Account {
 /** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
 export function requireActiveAccount<A extends Account>(account: A | undefined, accountId: string | undefined): A {
   if (!account) throw noWhatsAppAccount(accountId)
-  if (account.inactiveReason !== undefined)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      errorFactsWithValues.inactiveAccount({ id: account.id, reason: account.inactiveReason }),
-    )
+  if (account.inactiveReason !== undefined) throw inactiveAccount(account.id, account.inactiveReason)
   return account
+}
+
+/** With the code and the advice that the send had whose rejection deactivated the account. */
+function inactiveAccount(id: string, reason: Sentence): ServiceError {
+  const rejection = readRejection(reason)
+  const failureCode = rejection && String(rejection.code)
+  const advice = rejection && findAdvice(String(rejection.code), rejection.text)
+  const said = advice
+    ? errorFactsWithValues.rejectedAccount({ id, reason, advice })
+    : errorFactsWithValues.inactiveAccount({ id, reason })
+  return new ServiceError('NO_ACTIVE_ACCOUNT', said, { failureCode })
 }
 
 /** `accountId` is the one of the request; undefined if the request did not set it. */

@@ -99,8 +99,13 @@ export const explainedCodes: readonly number[] = Object.keys(failuresByCode)
 /** WhatsApp's message followed by the advice for its code, if there is one. */
 export function explainFailure(code: string, message: string): string {
   const sentence = message === '' || /[.!?]$/.test(message) ? message : `${message}.`
-  const advice = findFailure(code, message)?.advice()
+  const advice = findAdvice(code, message)
   return [sentence, advice && inEnglish(advice)].filter(Boolean).join(' ')
+}
+
+/** What to do about a failure with this code; undefined for unknown codes. */
+export function findAdvice(code: string, message: string): Fact | undefined {
+  return findFailure(code, message)?.advice()
 }
 
 function findFailure(code: string, message: string): Failure | undefined {

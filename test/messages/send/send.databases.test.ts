@@ -387,7 +387,8 @@ test('deactivates a WhatsApp account with a rejected token and stores the reason
   const second = await refused.post(path, example)
   expect(second.json().error).toMatchObject({
     code: 'NO_ACTIVE_ACCOUNT',
-    message: expect.stringMatching(/is inactive: .*190/),
+    message: expect.stringMatching(/is inactive: .*190.*\. Create a new token in Meta Business Suite/),
+    failureCode: '190',
   })
   expect(server.simulator.requests).toHaveLength(before)
 })
