@@ -66,7 +66,11 @@ function fillParts(
 ): FilledTemplate {
   const { variables = {} } = values
   if (values.code !== undefined)
-    report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
+    report({
+      path: ['code'],
+      problem:
+        'the template has no one-time code, because its category is not AUTHENTICATION; choose one of this category, or send it with message.send and its variables and buttons',
+    })
   for (const problem of findVariableProblems(template, variables, parts.maxBodyCharacters))
     report({ path: ['variables'], ...problem })
   const header = fillHeader(parts.header, values.header, report)

@@ -347,7 +347,10 @@ test('counts rejected numbers, so that probing numbers is limited too', async ()
 })
 
 test.each([
-  { change: { template: 'order_shipped' }, problem: /^code: the template has no one-time code/ },
+  {
+    change: { template: 'order_shipped' },
+    problem: /^code: the template has no one-time code, because its category is not AUTHENTICATION; .* message\.send /,
+  },
   { change: { template: 'unknown' }, problem: /unknown/ },
   { change: { code: '123' }, problem: /^code: must have at least 4 characters/ },
   { change: { length: 3 }, problem: /^length: must be at least 4/ },

@@ -693,7 +693,7 @@ const mistakes: Mistake[] = [
     because: 'the template takes no code',
     template: 'quick_replies',
     values: { code: '481516' },
-    says: 'code: the template has no one-time code; use variables and buttons.',
+    says: 'code: the template has no one-time code, because its category is not AUTHENTICATION; choose one of this category, or send it with message.send and its variables and buttons.',
   },
   {
     because: 'the body of a single product has more than 160 characters',
