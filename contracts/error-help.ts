@@ -123,8 +123,8 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
       'Waybill runs behind a reverse proxy and `TRUST_PROXY` does not list it, so that every request appears to come from the proxy.',
     ],
     fixes: [
-      'Find the address in the dashboard under API requests, and add it or its range to the allow-list under Settings > Public API.',
-      'If the address in the dashboard is that of your reverse proxy, ask the operator to set `TRUST_PROXY`.',
+      'Add the address in the message, or its range, to the allow-list in the dashboard under Settings > Public API.',
+      'If it is the address of your reverse proxy, ask the operator to set `TRUST_PROXY`.',
     ],
     retry: `${notSent} Repeat the request after the address is allowed. Rejected requests do not count towards the rate limit.`,
     guides: ['dashboard.md#ip-allow-list', 'deploying.md#reverse-proxy'],

@@ -44,7 +44,7 @@ export const errors = {
   IP_NOT_ALLOWED: {
     status: 403,
     summary: 'The source address is not on the IP allow-list of this account.',
-    example: 'Requests from this address are not allowed: it is not on the IP allow-list of this account.',
+    example: 'Requests from 203.0.113.7 are not allowed: it is not on the IP allow-list of this account.',
   },
   TEMPLATE_NOT_FOUND: {
     status: 404,

@@ -37,7 +37,8 @@ export async function authenticate(
 ): Promise<Authentication> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
-  const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))
+  const normalized = normalizeAddress(address)
+  const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalized, spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
   if (recognized) recognized.accountId = row.account_id
   if (row.suspended) throw accountSuspended()
@@ -45,7 +46,7 @@ export async function authenticate(
   if (!row.address_allowed)
     throw new ServiceError(
       'IP_NOT_ALLOWED',
-      'Requests from this address are not allowed: it is not on the IP allow-list of this account.',
+      `Requests from ${normalized ?? 'this address'} are not allowed: it is not on the IP allow-list of this account.`,
     )
   const budget =
     row.used === null || row.reset_seconds === null

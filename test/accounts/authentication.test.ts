@@ -144,6 +144,17 @@ test.each([
   expect(response.statusCode).toBe(allowed ? 200 : 403)
 })
 
+test('names the address that is not on the allow-list, unless it is none', async () => {
+  const account = await server.account()
+  await setAllowList(server.deps, account.accountId, ['203.0.113.9'])
+  const says = async (from: string) =>
+    (await account.post(path, example, { 'x-forwarded-for': from })).json().error.message
+
+  expect(await says('::ffff:198.51.100.7')).toMatch(/^Requests from 198\.51\.100\.7 are not allowed: /)
+  expect(await says('2001:DB8:0:0::1')).toMatch(/^Requests from 2001:db8::1 are not allowed: /)
+  expect(await says('unknown')).toMatch(/^Requests from this address are not allowed: /)
+})
+
 test('matches a directly connected link-local client without the name of its network interface', async () => {
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, ['fe80::7'])
