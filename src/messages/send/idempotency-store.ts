@@ -2,15 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from '../message.ts'
-import type { EarlierRequest } from './idempotency.ts'
+import { type EarlierRequest, maxSendSeconds } from './idempotency.ts'
 
 /** As a PostgreSQL interval. */
 export const idempotencyKeyLifetime = `interval '24 hours'`
-/**
- * Upper bound for the duration of a send: the upstream deadline plus slack. A key that is further in the future than
- * this was stored before the clock was set back.
- */
-export const maxSendDuration = `interval '60 seconds'`
+/** A key that is further in the future than this was stored before the clock was set back. */
+export const maxSendDuration = `interval '${maxSendSeconds} seconds'`
 
 /** Finds the first request of this account with this key, unless the key has expired. */
 export async function findEarlierRequest(
@@ -18,15 +15,17 @@ export async function findEarlierRequest(
   accountId: string,
   key: string,
 ): Promise<EarlierRequest | undefined> {
-  const { rows } = await sql<StoredMessage & { request_hash: Uint8Array; may_be_running: boolean }>`
-    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash, i.created_at > now() - ${sql.raw(maxSendDuration)} and i.created_at <= now() + ${sql.raw(maxSendDuration)} as may_be_running
+  const { rows } = await sql<StoredMessage & { request_hash: Uint8Array; running_seconds: number | null }>`
+    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash,
+      case when i.created_at > now() - ${sql.raw(maxSendDuration)} and i.created_at <= now() + ${sql.raw(maxSendDuration)}
+        then extract(epoch from now() - i.created_at)::float8 end as running_seconds
     from idempotency_keys i
     join messages m on m.account_id = i.account_id and m.id = i.message_id
     where i.account_id = ${accountId} and i.key = ${key} and i.created_at > now() - ${sql.raw(idempotencyKeyLifetime)}`.execute(
     db,
   )
   const row = rows[0]
-  return row && { requestHash: row.request_hash, mayBeRunning: row.may_be_running, message: row }
+  return row && { requestHash: row.request_hash, runningSeconds: row.running_seconds ?? undefined, message: row }
 }
 
 /** Maximum number of keys per statement, so that none runs long. */

@@ -24,10 +24,13 @@ export interface IdempotentRequest extends RequestHashes {
 export interface EarlierRequest {
   /** Empty if its recipient was erased. */
   requestHash: Uint8Array
-  /** It may still be running, because it is younger than the longest possible send. */
-  mayBeRunning: boolean
+  /** Its age, while it may still be running because it is younger than the longest possible send. */
+  runningSeconds?: number | undefined
   message: StoredMessage
 }
+
+/** Upper bound for the duration of a send: the upstream deadline plus slack. */
+export const maxSendSeconds = 60
 
 const purpose = 'idempotent request'
 
@@ -107,17 +110,24 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
   if (message.waMessageId !== null) return toSentMessage(message, message.waMessageId)
   // An operator resolved it as sent (status/outcome-unknown.ts): the wamid is unknown, but it must not be sent again.
   if (message.status !== 'pending') return toSentMessage(message, '')
-  if (earlier.mayBeRunning)
+  const { runningSeconds } = earlier
+  if (runningSeconds !== undefined)
     throw new ServiceError(
       'IDEMPOTENCY_KEY_IN_USE',
       'The first request with this Idempotency-Key is still running. Try again in a moment.',
-      { retryAfterSeconds: 1 },
+      { retryAfterSeconds: waitSeconds(runningSeconds) },
     )
   throw unknownOutcome(
     message.id,
     "The connection to WhatsApp broke, or this service was interrupted, before WhatsApp's response was stored",
     { replayed: true },
   )
+}
+
+/** Most sends end within a second. One that has run for longer probably runs for as long again. */
+function waitSeconds(runningSeconds: number): number {
+  const remaining = maxSendSeconds - runningSeconds
+  return Math.max(1, Math.ceil(Math.min(runningSeconds, remaining)))
 }
 
 /**

@@ -37,8 +37,11 @@ const rejected: StoredMessage = {
   errorMessage: 'Recipient is not valid',
 }
 
-function replayOf(message: StoredMessage, { mayBeRunning = false, hash = requestHash } = {}) {
-  return replay({ requestHash: hash, mayBeRunning, message }, request)
+function replayOf(
+  message: StoredMessage,
+  { runningSeconds, hash = requestHash }: { runningSeconds?: number; hash?: Uint8Array } = {},
+) {
+  return replay({ requestHash: hash, runningSeconds, message }, request)
 }
 
 const response = {
@@ -74,7 +77,7 @@ test.each([
   },
 ])('returns the response of the first request to a retry with $what', ({ message, response }) => {
   expect(replayOf(message)).toEqual(response)
-  expect(replayOf(message, { mayBeRunning: true })).toEqual(response)
+  expect(replayOf(message, { runningSeconds: 1 })).toEqual(response)
 })
 
 test.each([
@@ -105,12 +108,20 @@ test.each([
   )
 })
 
-test('rejects a key whose first request may still be running', () => {
-  expect(() => replayOf(pending, { mayBeRunning: true })).toThrow(
+test.each([
+  { runningSeconds: 0.2, retryAfterSeconds: 1 },
+  { runningSeconds: 8.3, retryAfterSeconds: 9 },
+  { runningSeconds: 30, retryAfterSeconds: 30 },
+  { runningSeconds: 51.5, retryAfterSeconds: 9 },
+  { runningSeconds: 59.9, retryAfterSeconds: 1 },
+  // The clock was set back.
+  { runningSeconds: -20, retryAfterSeconds: 1 },
+])('rejects a key whose first request has run for $runningSeconds s', ({ runningSeconds, retryAfterSeconds }) => {
+  expect(() => replayOf(pending, { runningSeconds })).toThrow(
     expect.objectContaining({
       code: 'IDEMPOTENCY_KEY_IN_USE',
       message: 'The first request with this Idempotency-Key is still running. Try again in a moment.',
-      retryAfterSeconds: 1,
+      retryAfterSeconds,
       replayed: false,
     }),
   )
@@ -160,7 +171,7 @@ test.each([
 })
 
 test('accepts any of the fingerprints from before the rotation of the server key', () => {
-  const earlier = { requestHash, mayBeRunning: false, message: sent }
+  const earlier = { requestHash, message: sent }
   const rotated = { key: 'order-1', requestHash: Uint8Array.of(9), earlierHashes: [Uint8Array.of(8), requestHash] }
   expect(replay(earlier, rotated)).toEqual(response)
   expect(() => replay(earlier, { ...rotated, earlierHashes: [Uint8Array.of(8)] })).toThrow('another request body')
