@@ -19,6 +19,7 @@ const ErrorDetail = z
     code: ErrorCode,
     message: z.string().describe('What went wrong and what to change, for a person to read. The wording may change.'),
     messageId: z.string().optional().describe('The message, if the send failed after it was recorded.'),
+    field: z.string().optional().describe('The first field that is wrong, such as `variables.2`.'),
     failureCode: z.string().optional().describe("Why: WhatsApp's error code. A failed message has it as `error.code`."),
   })
   .describe('What went wrong.')

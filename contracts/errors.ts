@@ -263,6 +263,8 @@ export interface ErrorDetails {
   messageId?: string | undefined
   /** Why: the error code of WhatsApp, such as `131026`, or one of ours. A failed message has it as `error.code`. */
   failureCode?: string | undefined
+  /** The first field that is wrong, such as `variables.2`. */
+  field?: string | undefined
 }
 
 /** The data of a tRPC error for API callers. */
@@ -283,7 +285,7 @@ export interface DashboardErrorData extends ErrorData {
   facts?: Facts
 }
 
-interface ServiceErrorOptions extends ErrorDetails {
+interface ServiceErrorOptions extends Omit<ErrorDetails, 'field'> {
   retryAfterSeconds?: number
   replayed?: boolean
   /** The field that the whole message is about. For several fields, use `fields`. */
@@ -314,14 +316,25 @@ export class ServiceError extends Error {
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
     this.replayed = options.replayed ?? false
+    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: said })
+    const field = toFieldPath(Object.keys(this.fields)[0] ?? '')
     this.details = {
       ...(options.messageId !== undefined && { messageId: options.messageId }),
       ...(options.failureCode !== undefined && { failureCode: options.failureCode }),
+      ...(field !== '' && { field }),
     }
     this.fact = typeof said === 'string' ? undefined : said
-    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: said })
     this.remedy = options.remedy
   }
+}
+
+const step = /^(?:[A-Za-z_][\w-]{0,63}|\d{1,3})$/
+
+/** `buttons[0].url` becomes `buttons.0.url`. Ends before a name of the caller's that can be a value, such as a code. */
+function toFieldPath(field: string): string {
+  const steps = field.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
+  const end = steps.findIndex((name) => !step.test(name))
+  return (end === -1 ? steps : steps.slice(0, end)).join('.')
 }
 
 /** Creates the error for one invalid field. `problem` is a sentence without its subject, such as `must be a number.` */

@@ -117,7 +117,7 @@ test('uploads and throws typed errors with the client', async () => {
   expect(await account.trpc.media.get.query({ mediaId: media.mediaId })).toEqual(media)
 
   const failed = await uploadMedia(options, { link: 'ftp://example.com/x' }).catch((error: unknown) => error)
-  expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', httpStatus: 400 })
+  expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', field: 'link', httpStatus: 400 })
 })
 
 test('imports a file from a link by REST, tRPC and the body that media/upload also accepts', async () => {
@@ -350,6 +350,7 @@ test('rejects a send with a file that is unknown, of another account or of anoth
     const response = await sendImage(sender, mediaId)
     expect(response.json().error).toEqual({
       code: 'VALIDATION_ERROR',
+      field: 'header.image.mediaId',
       message: 'header.image.mediaId: this account has no file with this ID, or it has expired; upload it again.',
     })
   }

@@ -141,11 +141,13 @@ function assertFewEntries(record: object, path: PropertyKey[]): void {
 
 /** The problem of each field, by dotted name, for a form. */
 function describeFields(issues: Issue[]): Record<string, Sentence> {
-  const named = issues.filter((issue) => issue.path.length > 0)
-  // If a field has several problems, only the first is reported.
-  return Object.fromEntries(
-    named.toReversed().map((issue) => [issue.path.map(String).join('.'), readProblem(issue.message)]),
-  )
+  const fields = new Map<string, Sentence>()
+  for (const { path, message } of issues) {
+    const name = path.map(String).join('.')
+    // If a field has several problems, only the first is reported.
+    if (name !== '' && !fields.has(name)) fields.set(name, readProblem(message))
+  }
+  return Object.fromEntries(fields)
 }
 
 /** One sentence per field. A value is never repeated: it may be a phone number. */

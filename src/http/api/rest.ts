@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { invalidField } from '../../../contracts/errors.ts'
 import { unwrapSchema } from '../../../contracts/fields.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
@@ -67,8 +67,7 @@ function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
   return (request) => {
     const input: Record<string, unknown> = { ...(request.query as object), ...(request.params as object) }
     const repeated = names.find((name) => Array.isArray(input[name]))
-    if (repeated !== undefined)
-      throw new ServiceError('VALIDATION_ERROR', `${repeated}: takes one value, but the URL has several.`)
+    if (repeated !== undefined) throw invalidField(repeated, 'takes one value, but the URL has several.')
     for (const name of numeric)
       if (typeof input[name] === 'string' && /^-?\d+(\.\d+)?$/.test(input[name])) input[name] = Number(input[name])
     return input

@@ -67,8 +67,8 @@ async function byTrpc(
     error?: { message: string; data: ErrorData }
   }
   if (!body.error) return { data: body.result?.data }
-  const { code, messageId, failureCode } = body.error.data
-  return { code, message: body.error.message, messageId, failureCode }
+  const { code, messageId, failureCode, field } = body.error.data
+  return { code, message: body.error.message, messageId, failureCode, field }
 }
 
 function withoutIds(value: unknown): string {

@@ -96,6 +96,20 @@ test('names the first problem of each field for a form', () => {
   )
 })
 
+test.each([
+  { input: { to: '', variables: { '1': 1 } }, field: 'to' },
+  { input: { ...good, variables: { '1': 'Ada', '2': 2 } }, field: 'variables.2' },
+  { input: { ...good, buttons: [{ index: 1.5 }] }, field: 'buttons.0.index' },
+  // It may be a one-time code.
+  { input: { ...good, variables: { '481516': 5 } }, field: 'variables' },
+  { input: { ...good, variables: { 'Ada Lovelace': 5 } }, field: 'variables' },
+  { input: [], field: undefined },
+])('gives programs the path $field of what is wrong in $input', ({ input, field }) => {
+  expect(() => parseInput(sendMessage.input, input)).toThrow(
+    expect.objectContaining({ code: 'VALIDATION_ERROR', details: field === undefined ? {} : { field } }),
+  )
+})
+
 test('reads messages of schemas as facts with their values', () => {
   const name = singleLine(60)
   const [issue] = name.safeParse('a'.repeat(61)).error?.issues ?? []

@@ -158,18 +158,18 @@ test('filters by the exact creation time of a message', async () => {
 })
 
 test.each([
-  { query: '?limit=0', says: /^limit: must be at least 1/ },
-  { query: '?limit=101', says: /^limit: must be at most 100/ },
-  { query: '?limit=ten', says: /^limit: must be a whole number/ },
-  { query: '?status=lost', says: /^status: / },
-  { query: '?from=yesterday', says: /^from: must be an ISO 8601 time/ },
-  { query: '?cursor=nonsense', says: /^cursor: / },
+  { query: '?limit=0', field: 'limit', says: /^limit: must be at least 1/ },
+  { query: '?limit=101', field: 'limit', says: /^limit: must be at most 100/ },
+  { query: '?limit=ten', field: 'limit', says: /^limit: must be a whole number/ },
+  { query: '?status=lost', field: 'status', says: /^status: / },
+  { query: '?from=yesterday', field: 'from', says: /^from: must be an ISO 8601 time/ },
+  { query: '?cursor=nonsense', field: 'cursor', says: /^cursor: / },
   { query: '?externalid=x', says: /"externalid": no such field; did you mean externalId\?/ },
-  { query: '?to=1&to=2', says: /^to: takes one value, but the URL has several/ },
-])('rejects the list query $query', async ({ query, says }) => {
+  { query: '?to=1&to=2', field: 'to', says: /^to: takes one value, but the URL has several/ },
+])('rejects the list query $query', async ({ query, field, says }) => {
   const response = await account.get(`/api/v1/message${query}`)
   expect(response.statusCode).toBe(400)
-  expect(response.json().error).toEqual({ code: 'VALIDATION_ERROR', message: expect.stringMatching(says) })
+  expect(response.json().error).toEqual({ code: 'VALIDATION_ERROR', field, message: expect.stringMatching(says) })
 })
 
 test('shows the placeholders of a template and whether it can be sent', async () => {

@@ -311,6 +311,7 @@ test('the public API filters by error code', async () => {
   const refused = await customer.get('/api/v1/message?errorCode=none')
   expect(refused.json().error).toEqual({
     code: 'VALIDATION_ERROR',
+    field: 'errorCode',
     message: expect.stringMatching(/^errorCode: must be an error code such as 131026/),
   })
 })

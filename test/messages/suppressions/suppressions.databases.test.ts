@@ -59,6 +59,7 @@ test('rejects only MARKETING templates to a recipient who replied STOP', async (
   expect([refused.statusCode, preview.statusCode]).toEqual([422, 422])
   expect(refused.json().error).toEqual({
     code: 'RECIPIENT_SUPPRESSED',
+    field: 'to',
     message: expect.stringMatching(
       /^to: .* suppression list since 2026.* \(reason: reply\)\. MARKETING templates .* Nothing was sent\.$/,
     ),
@@ -93,6 +94,7 @@ test('rejects messages of every category to recipients with all messages suppres
   const refused = await account.post('/api/v1/message/send', exampleSend)
   expect(refused.json().error).toEqual({
     code: 'RECIPIENT_SUPPRESSED',
+    field: 'to',
     message: expect.stringMatching(/\(reason: added manually\)\. No messages are sent to them\. Nothing was sent\.$/),
   })
   const refusedCode = await account.post('/api/v1/code/send', { ...code, purpose: 'other' })
@@ -114,8 +116,12 @@ test('rejects numbers that cannot be complete, except those that WhatsApp has re
   const imported = await importAll([exampleSend.to, 'ES.2041776300912345', incomplete])
 
   expect([added.statusCode, imported.statusCode]).toEqual([400, 400])
-  expect(added.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `to: ${problem}` })
-  expect(imported.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `recipients[2]: ${problem}` })
+  expect(added.json().error).toEqual({ code: 'VALIDATION_ERROR', field: 'to', message: `to: ${problem}` })
+  expect(imported.json().error).toEqual({
+    code: 'VALIDATION_ERROR',
+    field: 'recipients.2',
+    message: `recipients[2]: ${problem}`,
+  })
   expect((await add('2125551234')).json().error.message).toMatch(
     /^to: start with the country code, such as 1 for .* has 10 digits, .* country code 212 have 12$/,
   )
