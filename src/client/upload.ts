@@ -1,6 +1,6 @@
 import { TRPCClientError } from '@trpc/client'
 import type { uploadMedia as contract } from '../../contracts/api/media.ts'
-import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
+import type { ErrorCode, ErrorDetails, ErrorStatus } from '../../contracts/errors.ts'
 import type { BlobOfPlatform, ClientOptions } from './options.ts'
 import type { OutputOfCall } from './trpc.ts'
 
@@ -35,7 +35,7 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
   })
   const body = (await response.json()) as ResponseBody
   if (body.success) return body.data
-  const { code, message } = body.error
+  const { code, message, ...details } = body.error
   const retryAfter = response.headers.get('retry-after')
   throw TRPCClientError.from({
     error: {
@@ -45,6 +45,7 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
       data: {
         code,
         httpStatus: response.status as ErrorStatus,
+        ...details,
         ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
       },
     },
@@ -63,7 +64,9 @@ interface Form {
   append(name: string, value: object | string, filename?: string): void
 }
 
-type ResponseBody = { success: true; data: Media } | { success: false; error: { code: ErrorCode; message: string } }
+type ResponseBody =
+  | { success: true; data: Media }
+  | { success: false; error: { code: ErrorCode; message: string } & ErrorDetails }
 
 function writeJson(media: object, apiKey: string) {
   return { headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' }, body: JSON.stringify(media) }

@@ -117,7 +117,7 @@ test('uploads and throws typed errors with the client', async () => {
   expect(await account.trpc.media.get.query({ mediaId: media.mediaId })).toEqual(media)
 
   const failed = await uploadMedia(options, { link: 'ftp://example.com/x' }).catch((error: unknown) => error)
-  expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', httpStatus: 400 })
+  expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', field: 'link', httpStatus: 400 })
 })
 
 test('imports a file from a link by REST, tRPC and the body that media/upload also accepts', async () => {
