@@ -44,15 +44,13 @@ export function CostEstimateText({ to, category }: CostEstimateTextProps) {
 
 function Estimate({ estimate, isSandbox }: { estimate: CostEstimate; isSandbox: boolean }) {
   const { amount, internationalAmount, currency, category, market, rateCardDate } = estimate
-  // The rates of the sandbox are invented, and the name of their market is English.
-  const marketName = isSandbox ? t`sample rates` : market
   const [cost, cardDate, categoryName] = [
     describePrice(amount, currency),
     describeCardDate(rateCardDate),
     describeCategory(category),
   ]
   return (
-    <>
+    <div>
       <Trans>
         Estimated cost: <strong>{cost}</strong>
       </Trans>{' '}
@@ -60,9 +58,9 @@ function Estimate({ estimate, isSandbox }: { estimate: CostEstimate; isSandbox: 
       <Text span c="dimmed" inherit>
         {isSandbox ? t`outside the sandbox` : t`if delivered`} ·{' '}
         <Trans>
-          {categoryName}, {marketName}, rates in {currency} from {cardDate}
+          {categoryName}, {market}, rates in {currency} from {cardDate}
         </Trans>
       </Text>
-    </>
+    </div>
   )
 }

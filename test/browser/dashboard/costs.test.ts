@@ -90,6 +90,7 @@ test('estimates a test message as soon as the number is typed', async () => {
   const number = page.getByRole('textbox', { name: 'Your phone number' })
   await number.fill('+49 151 12345678')
   await page.getByText('Estimated cost: €0.0456').waitFor()
+  await page.getByText('Country of the number: Germany').waitFor()
   expect(await page.getByText('Estimated cost').textContent()).toBe(
     'Estimated cost: €0.0456 outside the sandbox · Utility, Germany, rates in EUR from Jan 1, 2026',
   )
