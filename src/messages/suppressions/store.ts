@@ -27,7 +27,7 @@ export const latestUserId = `(
   order by i.seen_at desc limit 1
 )`
 
-/** Newest first. */
+/** Newest first. An erased person has a row for each of their names, all with the same ID. */
 export function findSuppressions(
   db: Kysely<Database>,
   accountId: string,
@@ -36,6 +36,7 @@ export function findSuppressions(
 ): Promise<ListedSuppression[]> {
   let query = db
     .selectFrom('suppressions')
+    .distinctOn('id')
     .selectAll()
     .select(sql.raw<string | null>(latestUserId).as('user_id'))
     .where('account_id', '=', accountId)

@@ -322,7 +322,8 @@ test.each(['to', 'userId'] as const)('erases every name of a person, given the %
   expect(names).not.toMatch(new RegExp(`${person.userId}\\b`))
   expect(names).toContain(untouched.userId)
   expect(await getMessage(account, messageId)).toMatchObject({ to: 'erased' })
-  // The person stays opted out under both names.
+  // The person stays opted out under both names, and is listed once.
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: 'erased' }])
   expect(await isSuppressed(person.to)).toBe(true)
   await prefer('stop', { user_id: person.userId })
   expect((await listRecorded(server, account)).filter(({ type }) => type === 'recipient.opted_out')).toHaveLength(1)
