@@ -196,7 +196,7 @@ export const webhookCommands = [
       },
     },
     notes: [
-      'Queues events whose delivery failed and events from before the endpoint was added, as long as they are stored.\nDelivered and waiting events are skipped, so the command can be repeated.',
+      'Queues events whose delivery failed and events from before the endpoint was added, as long as they are stored.\nDelivered and waiting events are skipped, so the command can be repeated. To deliver a waiting one now, use\nwaybill webhook retry DLV.',
     ],
     examples: [
       'waybill webhook recover ep_… --since 24h',
