@@ -41,10 +41,12 @@ export const userIdPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
 
 const numberRule = problems.phoneNumber()
 
-/** Seven to fifteen digits: ITU-T E.164. */
+/** How many digits a number has, with its country code: ITU-T E.164. */
+export const phoneNumberDigits = { min: 7, max: 15 }
+
 export const PhoneNumber = z
   .string()
-  .regex(/^[1-9][0-9]{6,14}$/, {
+  .regex(new RegExp(`^[1-9][0-9]{${phoneNumberDigits.min - 1},${phoneNumberDigits.max - 1}}$`), {
     error: ({ input }) =>
       userIdPattern.test(String(input)) ? `${numberRule}. A user ID belongs in the field recipient` : numberRule,
   })

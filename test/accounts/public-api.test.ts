@@ -56,11 +56,18 @@ test('shows the last send with an earlier key until the new one is used in anoth
   expect(await send(first)).toBe(200)
 
   const second = (await change('regenerateKey')).data.apiKey
-  expect(await send(second)).toBe(200)
-
   const { key } = await read()
   expect(key?.lastUsedAt).toBeUndefined()
   expect(Date.parse(key?.earlierUseAt ?? '')).toBeLessThan(Date.parse(key?.createdAt ?? ''))
+
+  // The minute of the earlier send ends.
+  const { db } = server.deps
+  const ended = { window_started_at: new Date(Date.parse(key?.createdAt ?? '') - 120_000) }
+  await db.updateTable('rate_limits').set(ended).where('account_id', '=', account.accountId).execute()
+  expect(await send(second)).toBe(200)
+  const used = (await read()).key
+  expect(used?.lastUsedAt).toBeDefined()
+  expect(used?.earlierUseAt).toBeUndefined()
 })
 
 test('rejects generating a second key and invalidates a replaced one immediately', async () => {

@@ -1,7 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
+import { phoneNumberDigits } from '../../../contracts/fields.ts'
 import { withoutPunctuation } from './phone-number.ts'
-
-const [minDigits, maxDigits] = [7, 15]
 
 /**
  * What to change in a typed number, so that it is one with a country code; undefined if it can be. The server knows how
@@ -13,10 +12,10 @@ export function findNumberProblem(typed: string): string | undefined {
   if (/\D/.test(digits)) return describeOtherCharacters(typed)
   if (/^00[1-9]/.test(digits)) return t`Write + in place of 00: +${digits.slice(2)}.`
   if (digits.startsWith('0')) return t`Write the country code in place of the 0 at the start, such as +34 for Spain.`
-  if (digits.length < minDigits)
+  const { min, max } = phoneNumberDigits
+  if (digits.length < min)
     return t`This number has only ${plural(digits.length, { one: '# digit', other: '# digits' })}. Enter all of it, with the country code.`
-  if (digits.length > maxDigits)
-    return t`This number has ${digits.length} digits, but no number has more than ${maxDigits}.`
+  if (digits.length > max) return t`This number has ${digits.length} digits, but no number has more than ${max}.`
   return undefined
 }
 

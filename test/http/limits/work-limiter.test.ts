@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
+import { testMediaPath } from '../../../contracts/dashboard/template.ts'
 
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
@@ -86,11 +87,10 @@ describe('an account that has used up its work', () => {
     },
   )
 
-  test('is limited before a sample of the template editor is read', async () => {
+  test.each([samplesPath, testMediaPath])('is limited before a file for %s is read', async (path) => {
     const headers = { cookie: owner.cookie(), 'content-type': 'multipart/form-data; boundary=x' }
-    const path = `${samplesPath}?accountId=${spent.accountId}`
-    // Samples have their parameters in the query, so the account is charged, which the sends have used up.
-    const response = await node.request('POST', path, { headers, body: 'x' })
+    // These uploads have their parameters in the query, so the account is charged, which the sends have used up.
+    const response = await node.request('POST', `${path}?accountId=${spent.accountId}`, { headers, body: 'x' })
     expect(response.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
   })
 
