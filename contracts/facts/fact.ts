@@ -13,7 +13,7 @@ export type Sentence = Fact | string
 /** A fact among the values is a part of the sentence, and several are a list. */
 export type FactParam = string | number | FactTime | Fact | readonly Fact[]
 
-/** A time, which stands in the language and time zone of the reader, and in English as `english`. */
+/** A time, which is shown in the language and time zone of the reader, and in English as `english`. */
 export interface FactTime {
   readonly at: string
   readonly english: string

@@ -56,7 +56,7 @@ const freeBytes = 4 * 1024
 
 /**
  * The most that work on a body is charged, several times what the worst bodies take. The measured time is longer when the
- * process did not run meanwhile, such as on a busy machine: an account would wait for what others used.
+ * process was paused, for example on a busy machine: an account would wait for what others used.
  */
 const maxMilliseconds = { perByte: 0.001, ofAnyBody: 0.1 }
 
@@ -76,7 +76,7 @@ interface WaitingCall {
 
 /**
  * An account that parses large bodies waits until it has gained the time for the next one, so the event loop is free for
- * others most of the time. Small bodies, such as those of sends, stay far below the limit at any rate.
+ * others most of the time. Small bodies, such as those of sends, always stay far below the limit.
  */
 export function createWorkLimiter(
   limits: WorkLimits = workLimits,

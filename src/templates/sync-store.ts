@@ -72,7 +72,7 @@ async function upsertTemplates(
 const trustedAfter = sql.raw(`interval '1 hour'`)
 
 /**
- * An announcement stands while the list repeats it, or if a callback has made it only now. The list names no time, so
+ * An announcement is kept while the list repeats it, or if a callback has made it only now. The list names no time, so
  * that of the callback is kept.
  */
 function stillAnnounced(known: string, otherwise: string) {

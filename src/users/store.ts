@@ -162,7 +162,7 @@ export async function deleteVerifications(db: Kysely<Database>, userId: string):
 
 /**
  * Deletes the password of a user for all accounts, and their subject at the OpenID provider. They cannot sign in until
- * they set a new password, or sign in with their organisation anew.
+ * they set a new password, or sign in with their organisation again.
  */
 export async function deleteCredentials(db: Kysely<Database>, userId: string): Promise<void> {
   await db.deleteFrom('owner_credentials').where('userId', '=', userId).execute()

@@ -164,7 +164,7 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
     bootstrap: {
       dcs: {
         // The least that Patroni recommends. After a promotion, its loop can stand still for seconds: a shorter lease ends
-        // meanwhile, and the new leader demotes itself.
+        // during that time, and the new leader demotes itself.
         ttl: 20,
         loop_wait: 1,
         retry_timeout: 3,

@@ -55,7 +55,7 @@ test('the document and the server accept the same send requests', () => {
   fc.assert(
     fc.property(request, (value) => {
       const json: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
-      // That one of `to` and `recipient` is needed stands in the description: generators of clients lack `anyOf`.
+      // Only the description says that one of `to` and `recipient` is needed: generators of clients lack `anyOf`.
       const fits = SendMessageRequest.safeParse(withRecipient(json)).success
       seen[fits ? 'fit' : 'misfit'] += 1
       expect(validate(json)).toBe(fits)

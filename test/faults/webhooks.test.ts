@@ -196,7 +196,7 @@ test('repeats few acknowledged deliveries when a worker is killed at full speed'
   await expect.poll(countWaiting, { interval: 100 }).toBe(0)
   const repeated = receiver.received.length - count
   console.log(`${repeated} of ${acknowledged} acknowledged deliveries were repeated.`)
-  // A worker pauses while this many are not recorded, and each of its requests can end meanwhile.
+  // A worker pauses while this many are not recorded, and each of its requests may still end.
   expect(repeated).toBeLessThan(2 * 1_024)
 })
 

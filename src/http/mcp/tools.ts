@@ -78,8 +78,8 @@ interface Texts {
 }
 
 /**
- * Returns the JSON Schema of an input without references, which many model APIs do not resolve. A definition stands where
- * the list uses it first; later uses name that tool.
+ * Returns the JSON Schema of an input without references, which many model APIs do not resolve. A definition is placed
+ * where the list uses it first; later uses name that tool.
  */
 function toSchema(tool: string, schema: z.ZodType, texts: Texts): ObjectSchema {
   // `$schema` is omitted, because the protocol defines the dialect.

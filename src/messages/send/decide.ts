@@ -76,7 +76,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   return { kind: 'draft', from, template, filled, emitSentEvent, suppressionRule, storesContent, route }
 }
 
-/** WhatsApp rejects codes for user IDs with 131062 (reference 3, section 2.1). */
+/** WhatsApp rejects codes for user IDs with 131062 (autumn reference, section 2.1). */
 function requireNumber({ category }: SendableTemplate, { to, template }: SendMessageRequest): void {
   if (category === 'AUTHENTICATION' && to === undefined)
     throw invalidField(

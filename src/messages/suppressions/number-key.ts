@@ -7,7 +7,7 @@ import type { SecretBox } from '../../platform/secrets.ts'
 
 /**
  * Countries where one number has two spellings: what belongs to each of them, and how the form in which numbers are
- * compared follows from it (reference, section 1; reference 3, section 4.2).
+ * compared follows from it (reference, section 1; autumn reference, section 4.2).
  */
 const countries = [
   // Mexico: 52, an optional 1, ten digits.

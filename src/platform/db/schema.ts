@@ -384,7 +384,7 @@ export interface SuppressionsTable {
   account_id: string
   /** The identity that stands for the recipient: a number in the form in which numbers are compared, or a user ID. */
   number_key: string
-  /** Assigned anew when `suppressed` changes, so that IDs sort by time. */
+  /** A new one is assigned when `suppressed` changes, so that IDs sort by time. */
   id: string
   to_number: string
   suppressed: boolean

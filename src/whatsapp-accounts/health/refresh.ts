@@ -37,7 +37,7 @@ export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh)
 
 /**
  * Exchanges the token for one that expires later, verifies the new one, and replaces the old one if it was not replaced
- * meanwhile. The old token stays valid until it expires, so a failure or a crash at any point loses nothing.
+ * in the meantime. The old token stays valid until it expires, so a failure or a crash at any point loses nothing.
  */
 async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: RecordRefresh): Promise<void> {
   const stored = await openStored(deps, ref)

@@ -30,7 +30,7 @@ export function isRejectedInstead(category: string): boolean {
   return category === 'AUTHENTICATION'
 }
 
-/** The number of all templates stands before. */
+/** The sentence also states the number of all templates. */
 const maxNamed = 3
 
 export function findUpcomingCategories(upcoming: readonly UpcomingCategory[]): Finding[] {

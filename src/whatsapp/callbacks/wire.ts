@@ -102,7 +102,7 @@ export const Contact = z.object({ wa_id: lenient(WireId), user_id: lenient(WireI
 /** An item of `user_preferences`. */
 export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireNumber })
 
-/** A message of type `system`: the number or the user ID of a user changed (reference 3, section 2.4). */
+/** A message of type `system`: the number or the user ID of a user changed (autumn reference, section 2.4). */
 export const SystemMessage = z.object({
   from: lenient(WireId),
   timestamp: WireNumber,

@@ -136,7 +136,7 @@ export function canCountSystemCalls(): boolean {
   return spawnSync('strace', ['-V']).status === 0
 }
 
-/** Counts the system calls of all threads of a process while `work` runs. They are slow meanwhile. */
+/** Counts the system calls of all threads of a process while `work` runs. The process is slow during that time. */
 export async function countSystemCalls(pid: number, work: () => Promise<void>): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-strace-'))
   try {

@@ -415,7 +415,7 @@ test('rejects a template after WhatsApp reports it as paused', async () => {
 
 const base64Of = (text: string) =>
   ['', 'x', 'xx'].map((before) => {
-    // The first and the last characters depend on what stands beside the text.
+    // The first and the last characters depend on what is beside the text.
     const encoded = Buffer.from(before + text)
       .toString('base64url')
       .replaceAll('=', '')

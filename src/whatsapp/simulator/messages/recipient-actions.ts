@@ -77,7 +77,7 @@ function fromOf({ waId, userId }: SimulatedUser): object {
   return { ...(waId !== undefined && { from: waId }), from_user_id: userId }
 }
 
-/** Reference 3, section 2.4. */
+/** Autumn reference, section 2.4. */
 function writeChange(
   { waId, user }: AcceptedMessage,
   { number }: Extract<PlannedAction['action'], { kind: 'change' }>,

@@ -154,7 +154,7 @@ function toCallback(batch: Due[]): object {
 
 const listsWithoutContacts: ReadonlySet<string> = new Set(['user_actions', 'history', 'errors'])
 
-/** Absent for failures and system messages (reference 3, sections 2.2 and 2.4), and where no message is. */
+/** Absent for failures and system messages (autumn reference, sections 2.2 and 2.4), and where no message is. */
 function listContacts(batch: Due[]): { contacts?: object[] } {
   const users = new Map(
     batch.flatMap(({ message: { user }, item, status }) =>

@@ -33,9 +33,9 @@ export function isUserId(text: string): boolean {
 }
 
 /**
- * Returns the number as WhatsApp writes it, which in some countries differs from what was sent (reference 3, section
- * 4.2): with 1 in Mexico and 9 in Argentina, without the 9 of mobile numbers outside Rio and São Paulo in Brazil, and
- * with the prefixes that Benin and Ivory Coast added to numbers of eight digits.
+ * Returns the number as WhatsApp writes it, which in some countries differs from what was sent (autumn reference,
+ * section 4.2): with 1 in Mexico and 9 in Argentina, without the 9 of mobile numbers outside Rio and São Paulo in
+ * Brazil, and with the prefixes that Benin and Ivory Coast added to numbers of eight digits.
  */
 export function spellLikeWhatsApp(digits: string): string {
   for (const [pattern, replacement] of rules) if (pattern.test(digits)) return digits.replace(pattern, replacement)

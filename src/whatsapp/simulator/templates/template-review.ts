@@ -118,7 +118,7 @@ function toCategory({ id, name, language, category }: GraphTemplate, next: strin
 
 const noticeSeconds = 86_400
 
-/** Reference 3, section 3.1: `new_category` is the current one. */
+/** Autumn reference, section 3.1: `new_category` is the current one. */
 function toAnnouncement({ id, name, language, category }: GraphTemplate, announced: string): object {
   return {
     message_template_id: Number(id),
