@@ -3,7 +3,7 @@ import { createAccount, listAccounts, updateAccount } from '../../src/accounts/a
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDeps } from './deps.ts'
+import { createTestDeps } from '../support/deps.ts'
 
 let database: TestDatabase
 let deps: Deps

@@ -3,7 +3,7 @@ import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { generateKey, hashApiKey, regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDeps } from './deps.ts'
+import { createTestDeps } from '../support/deps.ts'
 
 let database: TestDatabase
 let deps: Deps

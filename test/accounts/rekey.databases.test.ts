@@ -8,7 +8,7 @@ import { createSecretBox } from '../../src/platform/secrets.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { rotateSecret } from '../../src/webhooks/endpoints/secrets.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDeps, nextPhoneNumberId } from './deps.ts'
+import { createTestDeps, nextPhoneNumberId } from '../support/deps.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

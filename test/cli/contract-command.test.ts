@@ -8,7 +8,7 @@ import { listSuppressions } from '../../contracts/dashboard/suppression.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../../src/deps.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
-import { createTestDeps } from '../accounts/deps.ts'
+import { createTestDeps } from '../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { runCommand } from './run-command.ts'
 

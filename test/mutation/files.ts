@@ -19,7 +19,7 @@ const pure: MutatedFiles = {
   'src/accounts/rate-limit.ts': ['test/accounts/budget.unit.test.ts'],
   'src/pipeline/budgets.ts': ['test/pipeline/budgets.unit.test.ts'],
   'src/messages/status/advance.ts': [
-    'test/messages/status/status.unit.test.ts',
+    'test/messages/status/advance.unit.test.ts',
     'test/messages/status/times.unit.test.ts',
   ],
   'src/platform/retry-after.ts': ['test/webhooks/queue/retry.unit.test.ts'],
@@ -51,7 +51,7 @@ const stores: MutatedFiles = {
     'test/messages/status/times.unit.test.ts',
     'test/http/callbacks/statuses.databases.test.ts',
   ],
-  'src/messages/status/stale-pending.ts': ['test/messages/status/overdue.databases.test.ts'],
+  'src/messages/status/stale-pending.ts': ['test/messages/status/stale-pending.databases.test.ts'],
   'src/messages/status/outcome-unknown.ts': ['test/messages/status/outcome-unknown.databases.test.ts'],
   'src/templates/sync-store.ts': ['test/templates/sync.databases.test.ts'],
   'src/webhooks/queue/retention-store.ts': [

@@ -4,7 +4,7 @@ import type { EventType } from '../../contracts/events.ts'
 import type { Deps } from '../../src/deps.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
-import { createTestDeps } from '../accounts/deps.ts'
+import { createTestDeps } from './deps.ts'
 import type { TestDatabase } from './database.ts'
 import { insertEvents } from './insert-events.ts'
 

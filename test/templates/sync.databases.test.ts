@@ -7,7 +7,7 @@ import { storeSubmitted } from '../../src/templates/changes/store.ts'
 import { findLastSync } from '../../src/templates/store.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
 import type { ListedTemplate } from '../../src/whatsapp/template-management.ts'
-import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../accounts/deps.ts'
+import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

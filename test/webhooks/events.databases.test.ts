@@ -6,7 +6,7 @@ import type { Deps } from '../../src/deps.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { listEvents, recordEvents, type UnrecordedEvent } from '../../src/webhooks/events.ts'
-import { createTestDeps } from '../accounts/deps.ts'
+import { createTestDeps } from '../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 

@@ -14,7 +14,7 @@ import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
 import { listWhatsAppAccounts } from '../../src/whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../accounts/deps.ts'
+import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../support/deps.ts'
 
 let database: TestDatabase
 let deps: Deps

@@ -3,7 +3,7 @@ import { createAccount } from '../../../src/accounts/account.ts'
 import { dataCommands } from '../../../src/cli/commands.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { runCommand } from '../run-command.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { runCommand } from '../run-command.ts'
 

@@ -10,7 +10,7 @@ import { runOnServer } from '../../../src/cli/run-data-command.ts'
 import { type ControlServer, startControlServer } from '../../../src/cli/control/server.ts'
 import { chooseControlSocket, type ControlSocket } from '../../../src/cli/control/protocol.ts'
 import type { Deps } from '../../../src/deps.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { nobody } from '../run-command.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { createJobLog, listProcesses, startProcessReport } from '../../../src/http/ops/process-report.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase

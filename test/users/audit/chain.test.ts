@@ -15,7 +15,7 @@ import { findAuditChain, updateAuditChain } from '../../../src/users/audit/store
 import { changes } from '../../../contracts/facts/changes.ts'
 import { audited, exportAudit, listAudit } from '../../../src/users/audit/audit.ts'
 import { expireAuditEntries, verifyAudit } from '../../../src/users/audit/verify.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
+import { createTestDeps } from '../../support/deps.ts'
 import { openTestDatabase, patientSeconds, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase

@@ -8,8 +8,8 @@ import { createSecretBox } from '../../src/platform/secrets.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
 import type { ListedTemplate, TemplateManagement } from '../../src/whatsapp/template-management.ts'
 import type { ReadOutcome } from '../../src/whatsapp/read-outcome.ts'
-import type { TestDatabase } from '../support/database.ts'
-import { createTestMedia } from '../support/media.ts'
+import type { TestDatabase } from './database.ts'
+import { createTestMedia } from './media.ts'
 
 export type Listings = Record<string, ReadOutcome<ListedTemplate[]>>
 
