@@ -25,9 +25,7 @@ export interface App {
 
 const idRandomBytes = 10
 
-/**
- * Builds the real dependencies. This is the only place that accesses the clock, randomness and the network directly.
- */
+/** Builds the real dependencies. */
 export function buildApp(
   config: Config,
   options: { whatsapp?: WhatsApp; log?: Logger; tracing?: Tracing | undefined } = {},

@@ -63,7 +63,7 @@ export function batchedByAccount<Item extends { accountId: string } & TracedItem
 }
 
 /**
- * Invalid data and deadlocks can be traced by one callback, so the batch is bisected. A lock timeout is traced by the
+ * Invalid data and deadlocks can be caused by one callback, so the batch is bisected. A lock timeout is caused by the
  * messages of one account, so each account is retried separately.
  */
 function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {

@@ -355,7 +355,7 @@ test('rejects a send with a file that is unknown, of another account or of anoth
     })
   }
   expect((await sendImage(sender, video)).json().error.message).toBe(
-    'header.image.mediaId: the file is of type video/mp4, which is no image.',
+    'header.image.mediaId: must be a file of kind image; this one is of type video/mp4.',
   )
   const preview = await sender.post('/api/v1/message/preview', {
     to: '34600111222',

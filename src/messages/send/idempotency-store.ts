@@ -6,7 +6,7 @@ import { type EarlierRequest, maxSendSeconds } from './idempotency.ts'
 
 /** As a PostgreSQL interval. */
 export const idempotencyKeyLifetime = `interval '24 hours'`
-/** A key that is further in the future than this was stored before the clock was set back. */
+/** As a PostgreSQL interval. */
 export const maxSendDuration = `interval '${maxSendSeconds} seconds'`
 
 /** Finds the first request of this account with this key, unless the key has expired. */
@@ -15,6 +15,7 @@ export async function findEarlierRequest(
   accountId: string,
   key: string,
 ): Promise<EarlierRequest | undefined> {
+  // A key that is further in the future than `maxSendDuration` was stored before the clock was set back.
   const { rows } = await sql<StoredMessage & { request_hash: Uint8Array; running_seconds: number | null }>`
     select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash,
       case when i.created_at > now() - ${sql.raw(maxSendDuration)} and i.created_at <= now() + ${sql.raw(maxSendDuration)}

@@ -115,7 +115,7 @@ async function findNamedMedia(
     const row = byId.get(mediaId)
     if (!row) throw invalidField(path, 'this account has no file with this ID, or it has expired; upload it again.')
     const actual = kindOfType(row.type)
-    if (actual !== kind) throw invalidField(path, `the file is of type ${row.type}, which is no ${kind}.`)
+    if (actual !== kind) throw invalidField(path, `must be a file of kind ${kind}; this one is of type ${row.type}.`)
   }
   return byId
 }
