@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { TimeZone } from '../../contracts/dashboard/alert.ts'
 import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -7,7 +7,7 @@ import { singleLine } from '../../contracts/fields.ts'
 import type { Account } from '../../contracts/command-line/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
+import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount, markSuspended } from './store.ts'
 
 function toAccount(row: AccountRow): Account {
   return {
@@ -110,25 +110,12 @@ function isInRange(value: number, max: number): boolean {
  * The owners' own API access setting does not change. Statuses are still received and delivered.
  */
 export async function suspendAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
-  const row = await db
-    .updateTable('accounts')
-    // A second call keeps the time of the first.
-    .set({ suspended_at: sql<Date>`coalesce(suspended_at, now())` })
-    .where('id', '=', accountId)
-    .returning('id')
-    .executeTakeFirst()
-  if (!row) throw accountNotFound(accountId)
+  if (!(await markSuspended(db, accountId))) throw accountNotFound(accountId)
   return requireAccount(db, accountId)
 }
 
 export async function resumeAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
-  const row = await db
-    .updateTable('accounts')
-    .set({ suspended_at: null })
-    .where('id', '=', accountId)
-    .returning('id')
-    .executeTakeFirst()
-  if (!row) throw accountNotFound(accountId)
+  if (!(await changeAccount(db, accountId, { suspended_at: null }))) throw accountNotFound(accountId)
   return requireAccount(db, accountId)
 }
 

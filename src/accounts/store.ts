@@ -10,6 +10,7 @@ export interface AccountChanges {
   template_changes_enabled?: boolean
   mcp_enabled?: boolean
   time_zone?: string
+  suspended_at?: null
   /** `since`: when contents start to be stored; ignored if they already are. */
   contents?: { keptDays: number | null; since: Date }
 }
@@ -45,6 +46,17 @@ export async function changeAccount(
 function setContents({ keptDays, since }: NonNullable<AccountChanges['contents']>) {
   if (keptDays === null) return { contents_kept_days: null, contents_since: null }
   return { contents_kept_days: keptDays, contents_since: sql<Date>`coalesce(contents_since, ${since}::timestamptz)` }
+}
+
+/** Keeps the time of an earlier suspension. Returns whether the account exists. */
+export async function markSuspended(db: Kysely<Database>, accountId: string): Promise<boolean> {
+  const row = await db
+    .updateTable('accounts')
+    .set({ suspended_at: sql<Date>`coalesce(suspended_at, now())` })
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 export interface KeyRow {

@@ -9,6 +9,7 @@ import {
 } from '../platform/journal.ts'
 import type { Logger } from '../platform/log.ts'
 import type { SendJournalEntry, SendJournal } from './send-journal.ts'
+import { maxInsertMilliseconds as defaultMaxInsertMilliseconds } from './send/settle.ts'
 import { failUnwritten } from './send/settle-store.ts'
 
 const sendJournalKind = 'journal'
@@ -90,8 +91,6 @@ function mayBeWritingLine(torn: string, id: string): boolean {
   return torn !== '' && writingLine(id).startsWith(torn)
 }
 
-/** No insert commits later than this: see `insertDeadlineMilliseconds` and the statement timeout. */
-const defaultMaxInsertMs = 30_000
 const batchSize = 1_000
 
 /**
@@ -102,7 +101,10 @@ const batchSize = 1_000
 export function startSendJournalReplay(
   deps: Pick<Deps, 'db' | 'log'>,
   location: JournalLocation & { ownName?: string | undefined },
-  { maxInsertMs = defaultMaxInsertMs, ...times }: Partial<ReplayTimes> & { maxInsertMs?: number } = {},
+  {
+    maxInsertMilliseconds = defaultMaxInsertMilliseconds,
+    ...times
+  }: Partial<ReplayTimes> & { maxInsertMilliseconds?: number } = {},
 ): Replay {
   return startReplay(
     deps.log,
@@ -115,7 +117,7 @@ export function startSendJournalReplay(
       },
       apply: async (missing, adoptedForMs) => {
         await settleFound(deps, missing)
-        return missing.size === 0 || adoptedForMs >= maxInsertMs
+        return missing.size === 0 || adoptedForMs >= maxInsertMilliseconds
       },
     },
     times,

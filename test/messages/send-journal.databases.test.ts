@@ -155,7 +155,7 @@ test('marks an unwritten message of a dead process as failed and frees its key',
 
 test('keeps a possibly written message of a dead process pending, with its key', async () => {
   const message = await recordAndDie({ isWritten: true })
-  replay = startSendJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
+  replay = startSendJournalReplay(server.deps, location, { maxInsertMilliseconds: 10, retryEveryMs: 10 })
   await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
 })
 
@@ -204,7 +204,7 @@ test.each([
   own.recording([{ accountId: 'acc_1', id: 'msg_none' }])
   own.close()
   await replay.stop()
-  replay = startSendJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
+  replay = startSendJournalReplay(server.deps, { ...location, ...other }, { maxInsertMilliseconds: 0 })
 
   await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
 })

@@ -29,7 +29,7 @@ import { replaceSecrets } from '../../whatsapp-accounts/update.ts'
 import { testWhatsAppAccount } from '../../whatsapp-accounts/phone-number.ts'
 import { listWhatsAppAccounts } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { dropContents, getMessageContent } from '../../messages/contents/contents.ts'
-import { getMessageHistory, requireMessage } from '../../messages/queries/read.ts'
+import { getMessageHistory } from '../../messages/queries/read.ts'
 import { countMessages, listFailureReasons, searchMessages } from '../../messages/queries/search.ts'
 import { getCosts } from '../../messages/costs/costs.ts'
 import { estimateCost } from '../../messages/costs/estimate.ts'
@@ -90,7 +90,6 @@ const messageHandlers: SettingsHandlers<'message'> = {
   get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
   content: (deps, _call, input) => getMessageContent(deps, input),
   resolve: async (deps, _call, { accountId, messageId, as }) => {
-    await requireMessage(deps, accountId, messageId)
     await resolveMessage(deps, { accountId, messageId }, as)
     return { messageId, status: as }
   },

@@ -47,7 +47,7 @@ type SettleDeps = Pick<
  * After this time, an insert whose result was lost has committed or never will: it does nothing ten seconds after it
  * was issued (record-store.ts), and its statement timeout is shorter than the remaining time.
  */
-const maxInsertMilliseconds = 30_000
+export const maxInsertMilliseconds = 30_000
 
 /**
  * Marks a message as failed that was not sent to WhatsApp, because the outcome of its insert is unknown. The insert may

@@ -3,10 +3,10 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents } from '../../webhooks/events.ts'
+import { requireMessage } from '../queries/read.ts'
 import { resolvePending } from '../send/settle-store.ts'
 import { toUnknownOutcomeEvent, toUnrecordedEvent } from './apply-statuses.ts'
 import { lockMessages } from './store.ts'
-import { findMessage } from '../store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
 
@@ -73,8 +73,7 @@ export async function resolveMessage(
   resolution: 'failed' | 'sent',
 ): Promise<void> {
   if (await resolvePending(db, { accountId, id: messageId }, resolution)) return
-  const message = await findMessage(db, accountId, messageId)
-  if (!message) throw new ServiceError('MESSAGE_NOT_FOUND', `There is no message ${JSON.stringify(messageId)}.`)
+  const message = await requireMessage({ db }, accountId, messageId)
   if (message.status !== 'pending')
     throw new ServiceError(
       'SETTING_REFUSED',

@@ -182,7 +182,9 @@ test('resolves a message once and only when its send cannot be running', async (
   const old = await sendUnanswered('old', { secondsAgo: 120 })
   await resolveMessage(server.deps, of(old), 'sent')
   await expect(resolveMessage(server.deps, of(old), 'failed')).rejects.toThrow('is sent: only a pending message')
-  await expect(resolveMessage(server.deps, of({ messageId: 'msg_none' }), 'sent')).rejects.toThrow('no message')
+  await expect(resolveMessage(server.deps, of({ messageId: 'msg_none' }), 'sent')).rejects.toMatchObject({
+    code: 'MESSAGE_NOT_FOUND',
+  })
 })
 
 test('shows owners how many messages have an unknown outcome, lists them and lets them resolve one', async () => {
