@@ -70,7 +70,7 @@ export async function connectNumber(
   const { whatsAppAccountId, subscription } = await saveAccount(deps, input)
   addStep({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
   addStep({ step: 'subscription', ...subscription })
-  addStep({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
+  addStep({ step: 'callback', ...(await configureCallback(deps, { accountId, whatsAppAccountId })) })
   addStep({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input)) })
   addStep({ step: 'templates', ...(await readTemplates(deps, accountId)) })
   if (input.test)
@@ -94,7 +94,7 @@ async function saveAccount(
     const { subscription } = await reconnectWhatsAppAccount(deps, target, { accessToken, appSecret, wabaId })
     return {
       whatsAppAccountId: known.id,
-      subscription: subscription ?? (await subscribeStored(deps, accountId, known.id)),
+      subscription: subscription ?? (await subscribeStored(deps, target)),
     }
   }
   const number = { phoneNumberId, wabaId, accessToken, appSecret, makeDefault }

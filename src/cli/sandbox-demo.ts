@@ -61,7 +61,7 @@ async function reuseDemo(
   deps: Deps,
   { id, account_id: accountId }: { id: string; account_id: string },
 ): Promise<DemoAccount> {
-  await activateWhatsAppAccount(deps, accountId, id)
+  await activateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })
   const { keyStart } = await requireAccount(deps.db, accountId)
   return { accountId, keyStart }
 }

@@ -27,8 +27,7 @@ import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts
  */
 export async function activateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
-  accountId: string,
-  whatsAppAccountId: string,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
     switched_off: false,
@@ -40,8 +39,7 @@ export async function activateWhatsAppAccount(
 /** A default account stays the default: requests without `accountId` are rejected instead of using another number. */
 export async function deactivateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
-  accountId: string,
-  whatsAppAccountId: string,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { switched_off: true })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
@@ -49,8 +47,7 @@ export async function deactivateWhatsAppAccount(
 
 export async function setDefaultWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
-  accountId: string,
-  whatsAppAccountId: string,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await deps.db.transaction().execute(async (trx) => {
     await lockAccount(trx, accountId)
@@ -95,8 +92,7 @@ function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
 /** Removes the WhatsApp account, its secrets, and templates that no other account shares. Messages stay. */
 export async function removeWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
-  accountId: string,
-  whatsAppAccountId: string,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<{ whatsAppAccountId: string }> {
   await deps.db.transaction().execute(async (trx) => {
     await lockAccount(trx, accountId)

@@ -130,7 +130,7 @@ test('fails for an account that WhatsApp rejected, even if it is not the default
   expect(await printed(check)).toBe(`✗ ${check}: inactive: WhatsApp rejected it (190): Access token has expired`)
   expect(await failures()).toHaveProperty([check])
 
-  await deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId)
+  await deactivateWhatsAppAccount(deps, { accountId, whatsAppAccountId })
   expect(await printed(check)).toMatch(/^✓ /)
 })
 

@@ -179,7 +179,7 @@ test('deactivates an account with a rejected token and tries the next account of
 
 test('skips a deactivated WhatsApp account and fails without another one', async () => {
   const id = await add('1', 'A')
-  await deactivateWhatsAppAccount(deps, accountId, id)
+  await deactivateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })
   deps.listings['1 A'] = found(listed('one'))
 
   await expect(syncTemplates(deps, accountId)).rejects.toThrow('has no active WhatsApp account')
@@ -218,9 +218,9 @@ test('deletes templates with the last WhatsApp account of their WABA', async () 
   deps.listings['2 B'] = found(listed('two'))
   await syncTemplates(deps, accountId)
 
-  await removeWhatsAppAccount(deps, accountId, second)
+  await removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: second })
   expect(Object.keys(await statuses())).toEqual(['1 one en', '2 two en'])
-  await removeWhatsAppAccount(deps, accountId, third)
+  await removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: third })
   expect(Object.keys(await statuses())).toEqual(['1 one en'])
 })
 

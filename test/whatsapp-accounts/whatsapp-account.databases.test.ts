@@ -142,8 +142,11 @@ test('shows the reason for a deactivation until the account is activated again',
     { active: false, reason: 'WhatsApp rejected it (190): Access token has expired' },
   ])
 
-  expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
-  expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
+  expect(await activateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })).not.toHaveProperty('reason')
+  expect(await deactivateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })).toMatchObject({
+    active: false,
+    isDefault: true,
+  })
 })
 
 test('keeps an account active whose token was replaced during the check', async () => {
@@ -170,7 +173,7 @@ test('keeps the first reason of a deactivation, which a callback may end', async
 
 test("keeps a user's deactivation when the token is rejected or replaced", async () => {
   const id = await add()
-  await deactivateWhatsAppAccount(deps, accountId, id)
+  await deactivateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })
 
   await deactivateRefused(deps, await stored(id), expired)
   expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
@@ -179,14 +182,16 @@ test("keeps a user's deactivation when the token is rejected or replaced", async
     reason: 'deactivated by a user',
   })
 
-  expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
+  expect(await activateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })).toMatchObject({ active: true })
 })
 
 test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
   await deactivateRefused(deps, { ...(await stored(id)), account_id: 'acc_other' }, expired)
-  await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('was not found')
+  await expect(deactivateWhatsAppAccount(deps, { accountId: 'acc_other', whatsAppAccountId: id })).rejects.toThrow(
+    'was not found',
+  )
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
 })
@@ -195,10 +200,12 @@ test('changes the default and ignores an unknown WhatsApp account', async () => 
   const first = await add()
   const second = await add()
 
-  await expect(setDefaultWhatsAppAccount(deps, accountId, 'wa_none')).rejects.toThrow('"wa_none"')
+  await expect(setDefaultWhatsAppAccount(deps, { accountId, whatsAppAccountId: 'wa_none' })).rejects.toThrow(
+    '"wa_none"',
+  )
   expect(await defaults()).toEqual([first])
 
-  await setDefaultWhatsAppAccount(deps, accountId, second)
+  await setDefaultWhatsAppAccount(deps, { accountId, whatsAppAccountId: second })
   expect(await defaults()).toEqual([second])
 })
 
@@ -206,12 +213,12 @@ test('does not remove the default while other WhatsApp accounts exist', async ()
   const first = await add()
   const second = await add()
 
-  await expect(removeWhatsAppAccount(deps, accountId, first)).rejects.toMatchObject({
+  await expect(removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: first })).rejects.toMatchObject({
     remedy: expect.stringContaining(`waybill whatsapp set-default ${second}`),
   })
 
-  await setDefaultWhatsAppAccount(deps, accountId, second)
-  await removeWhatsAppAccount(deps, accountId, first)
-  await removeWhatsAppAccount(deps, accountId, second)
+  await setDefaultWhatsAppAccount(deps, { accountId, whatsAppAccountId: second })
+  await removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: first })
+  await removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: second })
   expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
 })

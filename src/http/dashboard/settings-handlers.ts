@@ -248,32 +248,26 @@ const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
   add: (deps, _call, { accountId, ...input }) =>
     addWhatsAppAccount(deps, accountId, input, createDisplacementRecorder(deps)),
   inspectToken: (deps, _call, { accessToken }) => inspectToken(deps, accessToken),
-  subscribe: (deps, _call, { accountId, whatsAppAccountId }) => subscribeStored(deps, accountId, whatsAppAccountId),
-  configureCallback: (deps, _call, { accountId, whatsAppAccountId }) =>
-    configureCallback(deps, accountId, whatsAppAccountId),
-  callbackSetUp: (deps, _call, owner) => readCallbackSetUp(deps, owner),
-  register: (deps, _call, { pin, ...owner }) => registerNumber(deps, owner, pin),
+  subscribe: (deps, _call, ref) => subscribeStored(deps, ref),
+  configureCallback: (deps, _call, ref) => configureCallback(deps, ref),
+  callbackSetUp: (deps, _call, ref) => readCallbackSetUp(deps, ref),
+  register: (deps, _call, { pin, ...ref }) => registerNumber(deps, ref, pin),
   health: (deps, _call, { accountId, withCounts }) =>
     readAccountHealth(deps, accountId, { withCounts, forDashboard: true }),
-  check: async (deps, _call, owner) => {
-    await checkNow(deps, owner)
-    return readAccountHealth(deps, owner.accountId, { forDashboard: true })
+  check: async (deps, _call, ref) => {
+    await checkNow(deps, ref)
+    return readAccountHealth(deps, ref.accountId, { forDashboard: true })
   },
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
   replaceSecrets: (deps, _call, { accountId, whatsAppAccountId, ...secrets }) =>
     replaceSecrets(deps, accountId, whatsAppAccountId, secrets),
-  setDefault: (deps, _call, { accountId, whatsAppAccountId }) =>
-    setDefaultWhatsAppAccount(deps, accountId, whatsAppAccountId),
-  setMarketing: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
-    setMarketing(deps, { accountId, whatsAppAccountId }, setting),
-  setMessagingAccount: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
-    setMessagingAccount(deps, { accountId, whatsAppAccountId }, setting),
-  activate: (deps, _call, { accountId, whatsAppAccountId }) =>
-    activateWhatsAppAccount(deps, accountId, whatsAppAccountId),
-  deactivate: (deps, _call, { accountId, whatsAppAccountId }) =>
-    deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId),
-  remove: async (deps, _call, { accountId, whatsAppAccountId }) => {
-    await removeWhatsAppAccount(deps, accountId, whatsAppAccountId)
+  setDefault: (deps, _call, ref) => setDefaultWhatsAppAccount(deps, ref),
+  setMarketing: (deps, _call, { setting, ...ref }) => setMarketing(deps, ref, setting),
+  setMessagingAccount: (deps, _call, { setting, ...ref }) => setMessagingAccount(deps, ref, setting),
+  activate: (deps, _call, ref) => activateWhatsAppAccount(deps, ref),
+  deactivate: (deps, _call, ref) => deactivateWhatsAppAccount(deps, ref),
+  remove: async (deps, _call, ref) => {
+    await removeWhatsAppAccount(deps, ref)
     return { removed: true }
   },
 }

@@ -30,12 +30,8 @@ export async function subscribeApp(
 }
 
 /** Like `subscribeApp`, for a stored account. */
-export async function subscribeStored(
-  deps: StepDeps,
-  accountId: string,
-  whatsAppAccountId: string,
-): Promise<ConnectStep> {
-  const stored = await openStored(deps, { accountId, whatsAppAccountId })
+export async function subscribeStored(deps: StepDeps, ref: WhatsAppAccountRef): Promise<ConnectStep> {
+  const stored = await openStored(deps, ref)
   if ('problem' in stored) return stored.problem
   return subscribeApp(deps, stored, { wabaId: stored.row.waba_id, accessToken: stored.accessToken })
 }
@@ -44,12 +40,8 @@ export async function subscribeStored(
  * Sets the callback URL of the app and the fields that Waybill uses. A WABA can override the URL for messages only, so
  * templates and accounts need the URL of the app (reference 2, section 5.4).
  */
-export async function configureCallback(
-  deps: StepDeps,
-  accountId: string,
-  whatsAppAccountId: string,
-): Promise<CallbackStep> {
-  const stored = await openStored(deps, { accountId, whatsAppAccountId })
+export async function configureCallback(deps: StepDeps, ref: WhatsAppAccountRef): Promise<CallbackStep> {
+  const stored = await openStored(deps, ref)
   if ('problem' in stored) return stored.problem
   const enter = describeCallback(deps, stored.row)
   const { callbackUrl: url, verifyToken, fields } = enter

@@ -138,7 +138,7 @@ test('tests the token of a deactivated account', async () => {
   const { phoneNumberId } = number
   const id = await account.addWhatsAppAccount(number)
   const { deps, simulator } = dashboard.server
-  await deactivateWhatsAppAccount(deps, account.accountId, id)
+  await deactivateWhatsAppAccount(deps, { accountId: account.accountId, whatsAppAccountId: id })
   simulator.addPhoneNumber({ ...number, accessToken: 'the-next-token' })
   await openOfAccount('whatsapp-accounts')
   const card = cardOf(page, phoneNumberId)
@@ -202,7 +202,7 @@ test('deactivates and activates a WhatsApp account', async () => {
 test.each(['light', 'dark'] as const)('error notifications are accessible in %s', async (colorScheme) => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   const whatsAppAccountId = await account.addWhatsAppAccount()
-  await deactivateWhatsAppAccount(dashboard.server.deps, account.accountId, whatsAppAccountId)
+  await deactivateWhatsAppAccount(dashboard.server.deps, { accountId: account.accountId, whatsAppAccountId })
   await openOfAccount('whatsapp-accounts')
   await page.getByRole('button', { name: 'More' }).last().click()
   await page.getByRole('menuitem', { name: 'Make default' }).click()

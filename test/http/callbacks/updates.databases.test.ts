@@ -144,7 +144,7 @@ test('rejects sends while WhatsApp disables the business account', async () => {
 
 test('does not reinstate an account that a user deactivated', async () => {
   const customer = await server.account()
-  await deactivateWhatsAppAccount(server.deps, customer.accountId, customer.whatsAppAccountId)
+  await deactivateWhatsAppAccount(server.deps, customer)
 
   await post(server, disabled(customer))
   await post(server, reinstated(customer))

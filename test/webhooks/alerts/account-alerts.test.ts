@@ -91,7 +91,7 @@ test('reports a token that is revoked under load everywhere, at the next of chec
 
 test('announces each change once, from one of several nodes', async () => {
   const beside = await startTestServer({ beside: server })
-  await deactivateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await deactivateWhatsAppAccount(server.deps, account)
 
   await Promise.all([announceChanges(server.deps), announceChanges(beside.deps), announceChanges(server.deps)])
   await announceChanges(beside.deps)
@@ -100,7 +100,7 @@ test('announces each change once, from one of several nodes', async () => {
     { type: 'whatsapp_account.inactive', data: { by: 'user', reason: 'deactivated by a user' } },
   ])
 
-  await activateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await activateWhatsAppAccount(server.deps, account)
   await announceChanges(server.deps)
   await announceChanges(server.deps)
   await beside.close()

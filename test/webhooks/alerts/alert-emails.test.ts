@@ -62,7 +62,7 @@ test('mails each alert once to every member, and its end once', async () => {
     body: expect.stringContaining('the token has expired'),
   })
 
-  await activateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await activateWhatsAppAccount(server.deps, { accountId, whatsAppAccountId })
   await announce()
   await eventually(() => expect(smtp.received).toHaveLength(4))
   expect(subjects()).toEqual(
@@ -149,7 +149,7 @@ test('announces by log and webhook without an SMTP server', async () => {
   await signedInOwner(server, accountId)
   smtp.received.length = 0
 
-  await deactivateWhatsAppAccount(plain.deps, accountId, whatsAppAccountId)
+  await deactivateWhatsAppAccount(plain.deps, { accountId, whatsAppAccountId })
 
   expect(await announceChanges(plain.deps)).toBe(1)
   expect(await server.deps.db.selectFrom('emails').select('id').where('account_id', '=', accountId).execute()).toEqual(
@@ -176,7 +176,7 @@ test('mails no alerts to members who unsubscribed, and links to the unsubscribe 
     ].toSorted((a, b) => (a.email < b.email ? -1 : 1)),
   })
   smtp.received.length = 0
-  await deactivateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await deactivateWhatsAppAccount(server.deps, { accountId, whatsAppAccountId })
   await announce()
   await eventually(() => expect(smtp.received).toHaveLength(1))
 
@@ -184,7 +184,7 @@ test('mails no alerts to members who unsubscribed, and links to the unsubscribe 
   expect(smtp.received[0]?.raw.replace(/\r\n[ \t]+/g, ' ')).toMatch(`List-Unsubscribe: <${page}>`)
 
   await bob.mutate('alert.setEmails', { accountId, receives: true })
-  await activateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await activateWhatsAppAccount(server.deps, { accountId, whatsAppAccountId })
   await announce()
   await eventually(() => expect(smtp.received.map(({ to }) => to.join())).toContain(bob.email))
 })

@@ -195,7 +195,7 @@ test('closes the alert silently when the account turns it off, or deactivates th
 
   await updateAlertRules(server.deps, account.accountId, { noStatusMinMessages: 10 })
   await check()
-  await deactivateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await deactivateWhatsAppAccount(server.deps, account)
   await cleanUpAlerts(server.deps.db)
   await check()
 

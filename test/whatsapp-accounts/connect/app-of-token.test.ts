@@ -55,7 +55,7 @@ async function useTokenOf(
   await replaceSecrets(server.deps, accountId, whatsAppAccountId, { accessToken: token, appSecret })
 }
 
-const setCallback = (deps = server.deps) => configureCallback(deps, account.accountId, account.whatsAppAccountId)
+const setCallback = (deps = server.deps) => configureCallback(deps, account)
 
 test('sets the callback URL of the app that the token belongs to, not of an app stored earlier', async () => {
   const [earlier, current] = [addApp(secret), addApp('its-own-secret')]

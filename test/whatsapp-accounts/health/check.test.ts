@@ -275,12 +275,12 @@ test('does not fail if the account is removed during a step', async () => {
   const whatsapp: WhatsApp = {
     ...server.deps.whatsapp,
     subscribeApp: async (input) => {
-      await removeWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+      await removeWhatsAppAccount(server.deps, account)
       return server.deps.whatsapp.subscribeApp(input)
     },
   }
 
-  const step = await subscribeStored({ ...server.deps, whatsapp }, account.accountId, account.whatsAppAccountId)
+  const step = await subscribeStored({ ...server.deps, whatsapp }, account)
 
   expect(step).toMatchObject({ ok: true })
 })

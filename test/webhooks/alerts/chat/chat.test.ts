@@ -85,7 +85,7 @@ test('posts each alert once to Slack, and once more when it is over', async () =
   await reject('the token <!channel> has expired & more')
   await announce()
   await eventually(() => expect(posted()).toHaveLength(1))
-  await activateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await activateWhatsAppAccount(server.deps, account)
   await announce()
   await eventually(() => expect(posted()).toHaveLength(2))
 

@@ -82,7 +82,7 @@ async function beQuiet({ exceptCritical = false } = {}): Promise<void> {
 const pass = (hours: number) => (now = new Date(now.getTime() + hours * 3_600_000))
 
 async function setReason(reason: string | null): Promise<void> {
-  if (reason === null) await activateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  if (reason === null) await activateWhatsAppAccount(server.deps, account)
   else
     await sql`update whatsapp_accounts set inactive_reason = ${reason}
       where id = ${account.whatsAppAccountId}`.execute(server.deps.db)
