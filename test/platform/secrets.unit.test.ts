@@ -29,7 +29,7 @@ test('decrypts with the old key after a rotation and encrypts with the new one',
 test('names a key that is missing from the ring', () => {
   const sealed = createSecretBox([oldKey], randomBytes).encrypt('token', 'a')
   expect(() => createSecretBox([newKey], randomBytes).decrypt(sealed, 'a')).toThrow(
-    /WAYBILL_SECRET_KEY does not contain/,
+    /was encrypted with key [0-9a-f]{8}, which WAYBILL_SECRET_KEY does not contain/,
   )
 })
 
@@ -100,13 +100,6 @@ test('rejects a tag of fewer than 16 bytes, which could be found by trying', () 
   }
   expect(box.decrypt(sealed(16), 'a')).toBe('')
   for (const bytes of [4, 12, 15]) expect(() => box.decrypt(sealed(bytes), 'a')).toThrow(/tag/)
-})
-
-test('names the missing key in the error', () => {
-  expect(new UnknownSecretKeyError('1a2b3c4d')).toMatchObject({
-    name: 'UnknownSecretKeyError',
-    message: expect.stringContaining('was encrypted with key 1a2b3c4d, which WAYBILL_SECRET_KEY does not contain'),
-  })
 })
 
 const hmac = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest()

@@ -170,12 +170,11 @@ test('announces a change of the quality rating once, but not the first rating', 
 
 test('opens no transaction if there is nothing to announce', async () => {
   await announceChanges(server.deps)
-  const transactions = vi.spyOn(server.deps.db, 'transaction')
+  using transactions = vi.spyOn(server.deps.db, 'transaction')
 
   expect(await announceChanges(server.deps)).toBe(0)
 
   expect(transactions).not.toHaveBeenCalled()
-  transactions.mockRestore()
 })
 
 const minutes = 60_000
