@@ -119,7 +119,7 @@ async function applyOne(
 ): Promise<string> {
   if (step.action === 'delete') {
     const { name, language } = step
-    await deleteTemplate(deps, target.accountId, { name, language, accountId: target.whatsAppAccountId })
+    await deleteTemplate(deps, target, { name, language, accountId: target.whatsAppAccountId })
     return `✓ deleted ${labelOf(step)}`
   }
   const { status, notice } = await submitTemplateFile(deps, target, step.action, step.template)

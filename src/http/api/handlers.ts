@@ -40,8 +40,8 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
       createTemplate(deps, accountId, { template, whatsAppAccountId }),
     update: (deps, { accountId }, { accountId: whatsAppAccountId, ...template }) =>
       updateTemplate(deps, accountId, { template, whatsAppAccountId }),
-    delete: (deps, { accountId }, input) => deleteTemplate(deps, accountId, input),
-    duplicate: (deps, { accountId }, input) => duplicateTemplate(deps, accountId, input),
+    delete: (deps, call, input) => deleteTemplate(deps, call, input),
+    duplicate: (deps, call, input) => duplicateTemplate(deps, call, input),
   },
   suppression: {
     list: (deps, call, input) => listSuppressions(deps, call, input),

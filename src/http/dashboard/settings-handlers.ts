@@ -178,9 +178,13 @@ const templateHandlers: SettingsHandlers<'template'> = {
   update: (deps, _call, { accountId, template, whatsAppAccountId }) =>
     updateTemplate(deps, accountId, { template, whatsAppAccountId }),
   delete: (deps, _call, { accountId, whatsAppAccountId, ...input }) =>
-    deleteTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId }),
+    deleteTemplate(deps, { accountId }, { ...input, accountId: whatsAppAccountId }),
   duplicate: (deps, _call, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>
-    duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
+    duplicateTemplate(
+      deps,
+      { accountId },
+      { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId },
+    ),
 }
 
 const auditHandlers: SettingsHandlers<'audit'> = {

@@ -8,6 +8,7 @@ import type {
   TemplateSample,
 } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat } from '../../../contracts/templates/samples.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import type { TemplateRow } from '../store.ts'
@@ -77,7 +78,7 @@ function describeExisting(stored: TemplateRow, template: TemplateDefinition): Te
 /** Copies a template under another name, language or WhatsApp account. */
 export async function duplicateTemplate(
   deps: ChangeDeps,
-  accountId: string,
+  { accountId }: Caller,
   input: z.output<(typeof contract)['input']>,
 ): Promise<TemplateChange> {
   const { name, language, newName = name, newLanguage = language, sample } = input

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { deleteTemplate as contract } from '../../../contracts/api/template-changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
 import { isUnknownObject } from '../../whatsapp/error-codes.ts'
 import { findTemplate } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
@@ -12,7 +13,7 @@ import type { ChangeDeps } from './submit.ts'
 /** Deletes one language of a template, or all. A retry finds nothing left to delete. */
 export async function deleteTemplate(
   deps: ChangeDeps,
-  accountId: string,
+  { accountId }: Caller,
   input: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   const { name, language, allLanguages = false } = input

@@ -1,10 +1,12 @@
+import type { Kysely } from 'kysely'
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import { type Fact, type FactParam, inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../../contracts/facts/findings.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
 import type { Deps } from '../../deps.ts'
-import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { Displaced } from '../../whatsapp-accounts/displace.ts'
 import {
   type ChangedRow,
   findChanged,
@@ -153,16 +155,18 @@ function logEvent({ log }: AlertDeps, { row, event }: AnnouncedEvent): void {
  * Records the event of a WhatsApp account that lost its number to another account, and alerts the members. The row is
  * deleted in the same transaction, so the periodic job would never find it.
  */
-export function createDisplacementReporter(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
-  return async (trx, { row, isKnownInactive }) => {
-    if (isKnownInactive) return
-    const reason = inactiveReasons.displaced()
-    const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
-    const { type } = event
-    const recorded = { accountId: row.account_id, type, subjectId: row.id, payload: JSON.stringify(event) }
-    await recordEvents(trx, [recorded], deps)
-    await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
-  }
+export async function reportDisplacement(
+  deps: ReportDeps & Pick<Deps, 'randomBytes'>,
+  trx: Kysely<Database>,
+  { row, isKnownInactive }: Displaced,
+): Promise<void> {
+  if (isKnownInactive) return
+  const reason = inactiveReasons.displaced()
+  const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
+  const { type } = event
+  const recorded = { accountId: row.account_id, type, subjectId: row.id, payload: JSON.stringify(event) }
+  await recordEvents(trx, [recorded], deps)
+  await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
 }
 
 /** Returns the alert for an event of a WhatsApp account. `reason` says why it is inactive. */

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { defaultEventTypes } from '../../../contracts/events.ts'
-import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { accountNotFound } from '../../accounts/account.ts'
@@ -188,7 +187,7 @@ export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   endpointId: string,
-  { reason = disabledReasons.byOperator() }: { reason?: Fact } = {},
+  { reason }: { reason: Fact },
 ): Promise<Endpoint> {
   const changes = { enabled: false, disabled_reason: inEnglish(reason) }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
+import { deliveryFailures, disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
@@ -221,7 +221,7 @@ test('restarts the schedule of a waiting delivery on a retry, so that no attempt
   expect(await readAttempts(retried)).toEqual([0])
   expect(await readAttempts(recovered)).toEqual([1])
 
-  await disableEndpoint(deps, accountId, id)
+  await disableEndpoint(deps, accountId, id, { reason: disabledReasons.byOperator() })
   await enableEndpoint(deps, accountId, id)
   expect(await readAttempts(enabled)).toEqual([0])
 
@@ -286,7 +286,7 @@ test('recovers in parts and queues nothing twice when run concurrently', async (
   expect(both.flat().reduce((sum, recovered) => sum + recovered, 0)).toBe(12_000)
   expect(both.map((parts) => parts.length)).toEqual([3, 3])
   expect(await listEndpoints(deps, accountId)).toMatchObject([{ waiting: 12_000 }])
-  await disableEndpoint(deps, accountId, id)
+  await disableEndpoint(deps, accountId, id, { reason: disabledReasons.byOperator() })
   await deps.db
     .updateTable('webhook_deliveries')
     .set({ due_at: new Date(Date.now() + 86_400_000) })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import {
   addEndpoint,
   disableEndpoint,
@@ -140,7 +141,7 @@ test('clears the failures of an endpoint when its URL changes', async () => {
 
 test('keeps a disabled endpoint disabled', async () => {
   const { endpointId } = await add()
-  await disableEndpoint(server.deps, account.accountId, endpointId)
+  await disableEndpoint(server.deps, account.accountId, endpointId, { reason: disabledReasons.byOperator() })
   expect(await update(endpointId, { url: `${other.url}/` })).toMatchObject({ state: 'disabled' })
 })
 

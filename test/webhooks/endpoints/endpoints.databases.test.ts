@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries } from '../../../src/webhooks/deliveries/delivery.ts'
@@ -214,7 +215,7 @@ test('finds no endpoints in an unknown or different account', async () => {
   expect(await listEndpoints(deps, other)).toEqual([])
   const refused = await Promise.allSettled([
     enableEndpoint(deps, other, id),
-    disableEndpoint(deps, other, id),
+    disableEndpoint(deps, other, id, { reason: disabledReasons.byOperator() }),
     removeEndpoint(deps, other, id),
     rotateSecret(deps, other, id),
     testEndpoint(deps, other, id),
@@ -232,7 +233,7 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   await postpone(deps, first, 36_000)
   await deps.db.updateTable('webhook_endpoints').set({ failing_since: deps.now() }).where('id', '=', id).execute()
 
-  expect(await disableEndpoint(deps, accountId, id)).toMatchObject({
+  expect(await disableEndpoint(deps, accountId, id, { reason: disabledReasons.byOperator() })).toMatchObject({
     state: 'disabled',
     reason: 'disabled by an operator',
     failingSince: expect.any(String),

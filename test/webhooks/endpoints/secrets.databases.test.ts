@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
@@ -101,7 +102,7 @@ test("sends one signed test event with the endpoint's headers and shows the resp
   const headers = [['X-Token', 'abc']] as const
   const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl, headers })
   answer = { status: 202, body: 'thanks' }
-  await disableEndpoint(deps, accountId, endpointId)
+  await disableEndpoint(deps, accountId, endpointId, { reason: disabledReasons.byOperator() })
 
   const result = await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
 
