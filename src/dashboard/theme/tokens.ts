@@ -64,6 +64,8 @@ interface Scheme {
   line: string
   ink: string
   quiet: string
+  /** Switches, radio buttons and checkboxes that are off. */
+  unchecked: string
   placeholder: string
   error: string
   link: string
@@ -95,6 +97,7 @@ const light: Scheme = {
   line: gray[2],
   ink: '#16201c',
   quiet: gray[7],
+  unchecked: gray[6],
   placeholder: '#68736e',
   error: '#c2261f',
   link: green[7],
@@ -122,6 +125,7 @@ const darkScheme: Scheme = {
   line: '#262f2c',
   ink: dark[0],
   quiet: dark[2],
+  unchecked: '#69736f',
   placeholder: dark[3],
   error: '#ff8f87',
   link: green[3],

@@ -58,6 +58,13 @@ test.each(schemeNames)('the colours of message outcomes contrast with their card
   expect(outcomes.filter((outcome) => contrast(parse(schemes[name][outcome]), card) < 3)).toEqual([])
 })
 
+/** WCAG 2.2, 1.4.11. */
+test.each(schemeNames)('switches that are off contrast with the surfaces below them in %s', (name) => {
+  const off = parse(schemes[name].unchecked)
+  const below = ['surface', 'overlay'] as const
+  expect(below.filter((surface) => contrast(off, parse(schemes[name][surface])) < 3)).toEqual([])
+})
+
 test('in the dark, a higher surface is lighter', () => {
   const { page, surface, overlay } = schemes.dark
   const [lowest = 0, middle = 0, highest = 0] = [page, surface, overlay].map((color) => luminance(parse(color)))
