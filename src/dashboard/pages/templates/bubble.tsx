@@ -17,6 +17,7 @@ import {
 } from '@tabler/icons-react'
 import { type ComponentType, Fragment, type ReactNode } from 'react'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
+import { dateFormat } from '../../language/format.ts'
 import classes from './message-preview.module.css'
 import { parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
 import { inWords } from './template-status.ts'
@@ -38,8 +39,6 @@ const buttonIcons: Partial<Record<string, Icon>> = {
   COPY_CODE: IconCopy,
   OTP: IconCopy,
 }
-
-const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 interface BubbleCard {
   header?: ReactNode
@@ -82,7 +81,7 @@ export function Bubble({ language, header, offer, body = '', footer, buttons, ca
             {footer !== undefined && <div className={classes.footer}>{footer}</div>}
           </div>
           <div className={classes.time}>
-            {timeOfDay.format(at)}
+            {dateFormat({ hour: 'numeric', minute: '2-digit' }).format(at)}
             <Ticks status={status} />
           </div>
         </div>
