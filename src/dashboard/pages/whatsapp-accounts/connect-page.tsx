@@ -15,7 +15,7 @@ import { useAccount, useUser } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
-import { PageHeader, Section } from '../../ui/page.tsx'
+import { BackLink, PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AccessTokenField, AppSecretField } from './replace-secrets.tsx'
 import { healthKey } from './use-health.ts'
@@ -30,9 +30,13 @@ interface Inspected {
 
 /** The first two steps: the access token and the number. The other steps are on the page of the number. */
 export function ConnectPage() {
+  const { accountId } = useAccount()
   const [inspected, setInspected] = useState<Inspected>()
   return (
     <>
+      <BackLink to={`/${accountId}/whatsapp-accounts`}>
+        <Trans>WhatsApp accounts</Trans>
+      </BackLink>
       <PageHeader
         title={t`Connect a number`}
         description={t`Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated.`}

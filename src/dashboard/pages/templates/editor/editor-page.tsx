@@ -9,7 +9,7 @@ import { galleryLanguages } from '../../../../../contracts/templates/gallery-tex
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
-import { PageHeader } from '../../../ui/page.tsx'
+import { BackLink, PageHeader } from '../../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { blankTemplate } from './draft.ts'
 import { TemplateEditor } from './template-editor.tsx'
@@ -42,15 +42,16 @@ export function EditorPage() {
       }),
   })
   const start = name === undefined ? startFromGallery(search.get('gallery'), language) : existing.data?.definition
-  const toList = (opened?: { name: string; language: string }) => {
-    const query = new URLSearchParams({
+  const listUrl = (opened?: { name: string; language: string }) =>
+    `/${accountId}/templates?${new URLSearchParams({
       ...(whatsAppAccountId !== undefined && { account: whatsAppAccountId }),
       ...opened,
-    })
-    void navigate(`/${accountId}/templates?${query}`)
-  }
+    })}`
   return (
     <>
+      <BackLink to={listUrl()}>
+        <Trans>Templates</Trans>
+      </BackLink>
       <PageHeader
         title={isNew ? t`New template` : t`Edit template`}
         description={
@@ -72,8 +73,8 @@ export function EditorPage() {
           start={copy === null ? start : copyOf(start, copy)}
           isNew={isNew}
           whatsAppAccountId={whatsAppAccountId}
-          onDone={({ name, language }) => toList({ name, language })}
-          onCancel={() => toList()}
+          onDone={({ name, language }) => void navigate(listUrl({ name, language }))}
+          onCancel={() => void navigate(listUrl())}
         />
       )}
     </>

@@ -10,7 +10,7 @@ import { galleryFacts } from '../../../../../contracts/facts/gallery.ts'
 import { type GalleryLanguage, galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { useAccount } from '../../../session/session.ts'
-import { PageHeader } from '../../../ui/page.tsx'
+import { BackLink, PageHeader } from '../../../ui/page.tsx'
 import { MessagePreview } from '../message-preview.tsx'
 import { describeLanguage } from '../template-list.tsx'
 import { inWords } from '../template-status.ts'
@@ -26,6 +26,9 @@ export function GalleryPage() {
     `/${accountId}/templates/edit?${new URLSearchParams({ ...(account !== null && { account }), ...query })}`
   return (
     <>
+      <BackLink to={`/${accountId}/templates${account === null ? '' : `?${new URLSearchParams({ account })}`}`}>
+        <Trans>Templates</Trans>
+      </BackLink>
       <PageHeader
         title={t`New template`}
         description={t`Adapt a ready-made template, or start from scratch.`}
