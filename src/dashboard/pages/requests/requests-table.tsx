@@ -78,7 +78,9 @@ function RequestRow({ request, query }: RowProps) {
         <HttpStatus request={request} />
       </Table.Td>
       <Table.Td title={request.errorMessage}>
-        <ErrorText code={request.errorCode} text={sayError(request)} />
+        <div className={styles['reason']}>
+          <ErrorText code={request.errorCode} text={sayError(request)} />
+        </div>
       </Table.Td>
       <Table.Td ta="right">{describeDuration(request.durationMilliseconds)}</Table.Td>
       <Table.Td visibleFrom="lg" title={request.address}>
