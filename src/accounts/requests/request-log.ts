@@ -243,7 +243,8 @@ const columns: Columns<CallerCounts> = {
   bodies: { name: 'bodies', type: 'integer' },
 }
 
-const isCurrent = `l.window_started_at between now() - interval '1 minute' and now()`
+/** Another batch may have begun the minute after `now()` of this one, and been counted first. */
+const isCurrent = `l.window_started_at between now() - interval '1 minute' and now() + interval '1 minute'`
 
 /** Accounts are locked in order, so that concurrent batches cannot deadlock. */
 const count = statement<Lists<CallerCounts>, AccountUse>(

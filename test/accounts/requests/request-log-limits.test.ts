@@ -19,7 +19,11 @@ beforeAll(async () => {
 afterAll(() => server?.close())
 
 /** Waits for the given number of requests of an account and returns everything stored about them. */
-async function readStored(account: TestAccount, count: number, { deps } = server): Promise<string[]> {
+async function readStored(
+  account: Pick<TestAccount, 'accountId'>,
+  count: number,
+  { deps } = server,
+): Promise<string[]> {
   const read = async () => {
     const { rows } = await sql<{ text: string }>`
       select concat_ws(' ', path, error_code, external_id, request, answer) as text from api_requests
@@ -179,6 +183,35 @@ test('limits the stored failures of an account, and still stores its sends', asy
   expect(rows).toHaveLength(1)
   await limited.close()
 })
+
+test('counts the requests of a batch that began before those of another process were counted', async () => {
+  const { db } = server.deps
+  const { accountId, post } = await server.account()
+  await db.transaction().execute(async (trx) => {
+    await sql`insert into request_log_limits values (${accountId}, now(), 0, 0)`.execute(trx)
+    expect((await post('/api/v1/message/send', {})).statusCode).toBe(400)
+    await expect.poll(countBlocked).toBe(1)
+    await sql`update request_log_limits set window_started_at = clock_timestamp(), requests = 1
+      where account_id = ${accountId}`.execute(trx)
+  })
+
+  const countRequests = async () => {
+    const { rows } = await sql<{ requests: number }>`
+      select requests from request_log_limits where account_id = ${accountId}`.execute(db)
+    return rows[0]?.requests
+  }
+  await readStored({ accountId }, 1)
+  expect(await countRequests()).toBe(2)
+})
+
+async function countBlocked(): Promise<number> {
+  const { rows } = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%request_log_limits%'`.execute(
+    server.deps.db,
+  )
+  return rows.length
+}
 
 test('limits the stored requests with invalid keys', async () => {
   const { limited, readDropped } = await startLimited({ uncheckedPerMinute: 5 })
