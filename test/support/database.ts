@@ -21,7 +21,7 @@ export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds:
 export async function openTestDatabase(): Promise<TestDatabase> {
   const source = inject('database')
   if (source.kind === 'pglite') {
-    const db = openPGlite(await borrowPGlite(source.template))
+    const db = openPGlite(await borrowPGlite(source.template), { maxWaitSeconds: 60 })
     return { db, close: () => db.destroy() }
   }
   const name = `waybill_test_${randomBytes(6).toString('hex')}`

@@ -32,7 +32,7 @@ const readinessTimeoutMilliseconds = 2_000
 export function openDatabase(config: DatabaseConfig, log: Logger, tracing?: Tracing): Kysely<Database> {
   return config.kind === 'postgres'
     ? openPostgres(config, log, tracing)
-    : openPGlite(`${config.dataDir}/pgdata`, tracing)
+    : openPGlite(`${config.dataDir}/pgdata`, { tracing })
 }
 
 function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | undefined): Kysely<Database> {
@@ -108,8 +108,11 @@ export function isReady(db: Kysely<Database>): Promise<boolean> {
 /**
  * Opens PGlite. A statement returns after its changes have been flushed to disk, as on PostgreSQL (`durable-files.ts`).
  */
-export function openPGlite(pglite: string | PGlite, tracing?: Tracing): Kysely<Database> {
-  const embedded = new EmbeddedDatabase(pglite)
+export function openPGlite(
+  pglite: string | PGlite,
+  { tracing, maxWaitSeconds }: { tracing?: Tracing | undefined; maxWaitSeconds?: number } = {},
+): Kysely<Database> {
+  const embedded = new EmbeddedDatabase(pglite, maxWaitSeconds)
   const db = openDialect(embedded.dialect, tracing)
   embeddedDatabases.set(db, embedded)
   readinessChecks.set(db, () => embedded.check(readinessTimeoutMilliseconds))

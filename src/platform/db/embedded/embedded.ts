@@ -3,8 +3,7 @@ import { type DatabaseConnection, PGliteAdapter, PGliteDialect, type PGliteDiale
 import { NotStartedError } from '../../batch.ts'
 import type { DurableFiles } from './durable-files.ts'
 
-/** Maximum wait of a statement. After that it never runs, and the response is SERVICE_UNAVAILABLE. */
-const maxWaitMilliseconds = 5_000
+const defaultMaxWaitSeconds = 5
 /** PGlite runs in this thread, so after this time other work of the process gets a turn. */
 const longestWithoutPauseMilliseconds = 10
 
@@ -22,6 +21,12 @@ export class ConnectionLock {
   #isClosed = false
   #pausedAt = 0
   #releasedAt = -Infinity
+  readonly #maxWaitMilliseconds: number
+
+  /** A statement that has waited longer never runs, and the response is SERVICE_UNAVAILABLE. */
+  constructor(maxWaitSeconds = defaultMaxWaitSeconds) {
+    this.#maxWaitMilliseconds = maxWaitSeconds * 1_000
+  }
 
   /** Time since when the connection is idle, by `performance.now()`; undefined while it is in use. */
   get idleSince(): number | undefined {
@@ -29,7 +34,7 @@ export class ConnectionLock {
   }
 
   /** Resolves when the caller holds the connection. */
-  acquire({ isUrgent = false, milliseconds = maxWaitMilliseconds } = {}): Promise<void> {
+  acquire({ isUrgent = false, milliseconds = this.#maxWaitMilliseconds } = {}): Promise<void> {
     if (this.#isClosed) return Promise.reject(new NotStartedError('a closed database'))
     if (!this.#isHeld) {
       this.#isHeld = true
@@ -85,12 +90,13 @@ export class ConnectionLock {
 
 /** PGlite in a folder, where statements return after a flush, or in memory for tests. */
 export class EmbeddedDatabase {
-  readonly lock = new ConnectionLock()
+  readonly lock: ConnectionLock
   readonly dialect: PGliteDialect
   #files: DurableFiles | undefined
   #pglite: PGlite | undefined
 
-  constructor(source: string | PGlite) {
+  constructor(source: string | PGlite, maxWaitSeconds?: number) {
+    this.lock = new ConnectionLock(maxWaitSeconds)
     const open = async () => (this.#pglite = typeof source === 'string' ? await this.#openFolder(source) : source)
     this.dialect = new EmbeddedDialect({ pglite: open }, this)
   }

@@ -90,6 +90,8 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
   })
 
   test('responds to readiness checks and runs other work in the process while statements wait', async () => {
+    const { db, close } = await openTestDatabase()
+    await sql`create table notes (id integer primary key, text text)`.execute(db)
     const order: string[] = []
     const statements = Array.from({ length: 400 }, (_, index) =>
       sql`insert into notes values (${index}, repeat('x', 100))`.execute(db).then(() => order.push('insert')),
@@ -99,6 +101,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     await Promise.all([...statements, timer, ready])
     expect(order.indexOf('ready')).toBeLessThan(100)
     expect(order.indexOf('timer')).toBeLessThan(200)
+    await close()
   })
 
   test('keeps concurrent statements out of a transaction and its rollback', async () => {
