@@ -62,6 +62,9 @@ test('syncs the templates of every WhatsApp Business Account that is due in one 
 
 test('claims no more accounts once the process stops, and completes those that it has claimed', async () => {
   await sql`update whatsapp_account_health set next_check_at = now() - interval '1 minute'`.execute(server.deps.db)
+  // Claimed first: the others have no readable token, so checking them sends no request that could stop the process.
+  await sql`update whatsapp_account_health set next_check_at = now() - interval '1 hour'
+    where whatsapp_account_id = ${account.whatsAppAccountId}`.execute(server.deps.db)
   const due = await countDue('next_check_at')
   expect(due).toBeGreaterThan(count)
   const stopping = new AbortController()
