@@ -43,6 +43,16 @@ test.each(documents.filter((file) => /^(CONTRIBUTING|README)|contributing\/(READ
   },
 )
 
+test('every folder in the layout of README.md exists', () => {
+  const rows = read('README.md').matchAll(/^\| `((?:src|contracts)\/[\w/-]*)`[^|]*\|(.*)\|$/gm)
+  const named = [...rows].flatMap(([, folder = '', contents = '']) =>
+    [...contents.matchAll(/`([\w-]+\/)`/g)].map(([, name = '']) => path.join(folder, name)),
+  )
+
+  expect(named.length).toBeGreaterThan(35)
+  expect(named.filter((name) => !existsSync(path.join(root, name)))).toEqual([])
+})
+
 test('the top level of the repository has at most 22 entries', () => {
   const ignored = readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n')
   const entries = globSync('{*,.[!.]*}', { cwd: root }).filter(
