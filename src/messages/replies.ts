@@ -38,13 +38,13 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly UserUpdat
     const unseen = await claimUnseen(trx, ours)
     const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
     await storeIdentities(
+      deps,
       trx,
       items.flatMap((item) => toIdentityReports(item, ours)),
-      deps,
     )
     const choices = items.flatMap((item) => ('waMessageId' in item && !unseen.has(item) ? [] : toChoices(item, find)))
-    const choiceEvents = await applyRecipientChoices(trx, choices, deps)
-    await recordEvents(trx, [...repliedEvents, ...choiceEvents], deps)
+    const choiceEvents = await applyRecipientChoices(deps, trx, choices)
+    await recordEvents(deps, trx, [...repliedEvents, ...choiceEvents])
     const known = new Set<UserUpdate>(ours)
     return {
       counts: callbacks.map((part) => count(part, known, unseen)),

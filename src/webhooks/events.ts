@@ -158,9 +158,9 @@ function writeInsert(eventNames: string, events: string, deliveries: string): st
  * their IDs, even if the clock is set back. A reader that continues after its last event therefore misses none.
  */
 export async function recordEvents(
+  deps: Pick<Deps, 'newId' | 'randomBytes' | 'tracing'>,
   trx: Kysely<Database>,
   events: readonly UnrecordedEvent[],
-  deps: Pick<Deps, 'newId' | 'randomBytes' | 'tracing'>,
 ): Promise<void> {
   if (events.length === 0) return
   const counts = new Map<string, number>()

@@ -84,7 +84,7 @@ test('lists no event while an earlier one of its account is still being recorded
 
   let waiting: Promise<unknown> = Promise.resolve()
   await deps.db.transaction().execute(async (trx) => {
-    await recordEvents(trx, [newEvent('msg_slow')], deps)
+    await recordEvents(deps, trx, [newEvent('msg_slow')])
     waiting = deliver(later)
     await waitForBlockedLock()
     expect(await read()).toEqual([])
@@ -100,7 +100,7 @@ test('lists events of other accounts while an event is being recorded', async (c
   const other = await createAccount(deps, { name: 'Slow' })
 
   await deps.db.transaction().execute(async (trx) => {
-    await recordEvents(trx, [{ ...newEvent('msg_slow'), accountId: other.accountId }], deps)
+    await recordEvents(deps, trx, [{ ...newEvent('msg_slow'), accountId: other.accountId }])
     await deliver(messageId)
     expect(await createReader()()).toEqual([messageId])
   })
@@ -134,8 +134,8 @@ test('lists an event immediately', async () => {
 
 test('lists events of one callback in order, even if they exceed the IDs of a millisecond', async () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`)
-  await deps.db.transaction().execute((trx) => recordEvents(trx, names.map(newEvent), deps))
-  await deps.db.transaction().execute((trx) => recordEvents(trx, [newEvent('msg_last')], deps))
+  await deps.db.transaction().execute((trx) => recordEvents(deps, trx, names.map(newEvent)))
+  await deps.db.transaction().execute((trx) => recordEvents(deps, trx, [newEvent('msg_last')]))
 
   const read = createReader()
   await expect.poll(read).toEqual([...names, 'msg_last'])

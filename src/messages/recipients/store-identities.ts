@@ -18,9 +18,9 @@ import { findIdentities, lockRecipients, writeIdentities } from './store.ts'
  * within the transaction of the callback, so that a repeated callback repeats it.
  */
 export async function storeIdentities(
+  deps: Pick<Deps, 'newId' | 'secrets'>,
   trx: Kysely<Database>,
   reports: readonly (IdentityReport | IdentityChangeReport)[],
-  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<void> {
   if (reports.length === 0) return
   const references = reports.flatMap((report) => {
@@ -35,7 +35,7 @@ export async function storeIdentities(
   )
   const plan = planIdentities(await findIdentities(trx, references), reports)
   await writeIdentities(trx, plan)
-  await transferSuppressions(trx, plan.transfers, deps)
+  await transferSuppressions(deps, trx, plan.transfers)
 }
 
 function isEmpty({ changed, removed, transfers }: ReturnType<typeof planIdentities>): boolean {
@@ -47,9 +47,9 @@ function isEmpty({ changed, removed, transfers }: ReturnType<typeof planIdentiti
  * recipients (recipients/store.ts).
  */
 async function transferSuppressions(
+  deps: Pick<Deps, 'newId' | 'secrets'>,
   trx: Kysely<Database>,
   transfers: readonly SuppressionTransfer[],
-  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<void> {
   if (transfers.length === 0) return
   const names = transfers.flatMap(({ accountId, from, to, shown }) => [

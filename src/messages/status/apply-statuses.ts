@@ -31,9 +31,9 @@ async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCo
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, identityReports, counts } = fold(messages, callbacks)
     await writeStates(trx, changes)
-    await storeIdentities(trx, identityReports, deps)
-    const optOuts = await applyRecipientChoices(trx, listRejected(events), deps)
-    await recordEvents(trx, [...events.map(toUnrecordedEvent), ...optOuts], deps)
+    await storeIdentities(deps, trx, identityReports)
+    const optOuts = await applyRecipientChoices(deps, trx, listRejected(events))
+    await recordEvents(deps, trx, [...events.map(toUnrecordedEvent), ...optOuts])
     return { counts, emitted: events.length }
   })
   // After the commit, so that the workers that it wakes find the deliveries.

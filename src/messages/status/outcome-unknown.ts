@@ -59,7 +59,7 @@ async function reportSome(
   const events = pending.map((message) =>
     toUnrecordedEvent({ message, event: toUnknownOutcomeEvent(message, first.reported_at) }),
   )
-  await recordEvents(trx, events, deps)
+  await recordEvents(deps, trx, events)
   return { claimed: rows.length, events: events.length }
 }
 

@@ -105,9 +105,9 @@ export interface AppliedChoice<Given extends Choice> {
  * name of a person is stored for the person, so it covers the other names.
  */
 export async function applyChoices<Given extends Choice>(
+  deps: Pick<Deps, 'newId' | 'secrets'>,
   trx: Kysely<Database>,
   choices: readonly Given[],
-  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<AppliedChoice<Given>[]> {
   if (choices.length === 0) return []
   await lockRecipients(

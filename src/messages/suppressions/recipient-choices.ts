@@ -19,13 +19,13 @@ export interface RecipientChoice extends Choice {
 
 /** Stores the decisions of recipients, and returns the events of those that changed something. */
 export async function applyRecipientChoices(
+  deps: Pick<Deps, 'newId' | 'secrets'>,
   trx: Kysely<Database>,
   choices: readonly RecipientChoice[],
-  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<UnrecordedEvent[]> {
   // A status or a reply can arrive after the recipient of its message was erased.
   const known = choices.filter(({ recipient }) => recipient !== erasedRecipient)
-  return known.length === 0 ? [] : (await applyChoices(trx, known, deps)).map(toUnrecordedEvent)
+  return known.length === 0 ? [] : (await applyChoices(deps, trx, known)).map(toUnrecordedEvent)
 }
 
 /** WhatsApp's code for a recipient who has opted out of marketing messages. */
@@ -51,8 +51,8 @@ export async function suppressRejected(
   at: Date,
 ): Promise<void> {
   const events = await deps.db.transaction().execute(async (trx) => {
-    const changes = await applyRecipientChoices(trx, [toRejectedChoice(message, at)], deps)
-    await recordEvents(trx, changes, deps)
+    const changes = await applyRecipientChoices(deps, trx, [toRejectedChoice(message, at)])
+    await recordEvents(deps, trx, changes)
     return changes
   })
   if (events.length > 0) deps.notifications.notify('deliveries')

@@ -107,7 +107,7 @@ export async function addSuppression(
   const decided = { at: deps.now(), allMessages, addedBy: caller.actor() }
   const choice = { accountId, recipient, choice: 'out', reason: 'manual', ...decided } as const
   return deps.db.transaction().execute(async (trx) => {
-    const added = await applyChoices(trx, [choice], deps)
+    const added = await applyChoices(deps, trx, [choice])
     const [row] = await findSuppressions(trx, accountId, { recipient }, { limit: 1, hashKey: undefined })
     // A removal by a node whose clock is ahead can be newer than this entry.
     const entry = row
@@ -144,7 +144,7 @@ export async function importSuppressions(
     named.values(),
     (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', ...decided }) as const,
   )
-  const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))
+  const added = await deps.db.transaction().execute((trx) => applyChoices(deps, trx, choices))
   return { added: added.length, alreadySuppressed: recipients.length - added.length }
 }
 

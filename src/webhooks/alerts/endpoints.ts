@@ -31,7 +31,7 @@ export async function announceEndpoints(
         payload: JSON.stringify(toEvent(row, deps.now())),
         exceptEndpointId: row.id,
       }))
-    await recordEvents(trx, events, deps)
+    await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, claimed.map(toChange))
     return claimed
   })

@@ -37,7 +37,7 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
       subjectId: row.whatsapp_template_id,
       payload: JSON.stringify(event),
     }))
-    await recordEvents(trx, events, deps)
+    await recordEvents(deps, trx, events)
     await reportChanges(
       deps,
       trx,

@@ -62,9 +62,9 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
       await refreshUpcomingCategories(trx, { accountId: row.account_id, wabaId: row.waba_id })
     }
     await recordEvents(
+      deps,
       trx,
       announced.map((one) => toUnrecorded(one, now)),
-      deps,
     )
     await reportChanges(deps, trx, changes)
     return announced

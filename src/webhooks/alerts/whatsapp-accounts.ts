@@ -48,7 +48,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
       subjectId: row.id,
       payload: JSON.stringify(event),
     }))
-    await recordEvents(trx, events, deps)
+    await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, [
       ...announced.map(({ row, event }) => toAccountChange(row.account_id, event, whyInactive(row))),
       ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.account_id, row)),
@@ -165,7 +165,7 @@ export async function reportDisplacement(
   const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
   const { type } = event
   const recorded = { accountId: row.account_id, type, subjectId: row.id, payload: JSON.stringify(event) }
-  await recordEvents(trx, [recorded], deps)
+  await recordEvents(deps, trx, [recorded])
   await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
 }
 
