@@ -5,7 +5,7 @@ import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '
 import type { Database } from '../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../platform/db/statement.ts'
 import type { TracedItem } from '../platform/db/traced.ts'
-import { recordEvents, type UnrecordedEvent } from '../webhooks/events.ts'
+import { recordEvents, toUnrecordedEvent, type UnrecordedEvent } from '../webhooks/events.ts'
 import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
 import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
@@ -127,7 +127,7 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
       },
     },
   }
-  return [{ accountId: message.accountId, type: event.type, subjectId: message.id, payload: JSON.stringify(event) }]
+  return [toUnrecordedEvent(message, event)]
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { EventPage, listEvents as contract } from '../../contracts/api/event.ts'
-import { MessageEvent } from '../../contracts/events.ts'
+import { MessageEvent, type WebhookEvent } from '../../contracts/events.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
@@ -59,6 +59,15 @@ export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'subjectId' 
   exceptEndpointId?: string
   /** The trace that caused the event; the active one by default. */
   trace?: TraceContext | undefined
+}
+
+/** `id` is that of the message, template, WhatsApp account or endpoint that the event is about. */
+export function toUnrecordedEvent(
+  { accountId, id }: Pick<NewEvent, 'accountId' | 'id'>,
+  event: WebhookEvent,
+  trace?: TraceContext,
+): UnrecordedEvent {
+  return { accountId, type: event.type, subjectId: id, payload: JSON.stringify(event), trace }
 }
 
 /** Evaluated at each use, because it must return the time after a wait for a row lock. */

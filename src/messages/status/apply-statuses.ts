@@ -1,7 +1,7 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient, unknownCode } from '../../../contracts/fields.ts'
 import type { TracedItem } from '../../platform/db/traced.ts'
-import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
+import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '../batched-by-account.ts'
@@ -33,7 +33,8 @@ async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCo
     await writeStates(trx, changes)
     await storeIdentities(deps, trx, identityReports)
     const optOuts = await applyRecipientChoices(deps, trx, listRejected(events))
-    await recordEvents(deps, trx, [...events.map(toUnrecordedEvent), ...optOuts])
+    const recorded = events.map(({ message, event, trace }) => toUnrecordedEvent(message, event, trace))
+    await recordEvents(deps, trx, [...recorded, ...optOuts])
     return { counts, emitted: events.length }
   })
   // After the commit, so that the workers that it wakes find the deliveries.
@@ -50,7 +51,7 @@ function listRejected(events: PendingEvent[]) {
   )
 }
 
-export interface PendingEvent extends TracedItem {
+interface PendingEvent extends TracedItem {
   message: StoredMessage
   event: MessageEvent
 }
@@ -119,16 +120,6 @@ function indexMessages(messages: StoredMessage[]): (reference: MessageReference)
     // Built only if needed: few statuses have no ID of ours, or an unknown one.
     byWamid ??= new Map(messages.map((each) => [`${each.accountId} ${each.waMessageId}`, each]))
     return byWamid.get(`${accountId} ${waMessageId}`)
-  }
-}
-
-export function toUnrecordedEvent({ message, event, trace }: PendingEvent): UnrecordedEvent {
-  return {
-    accountId: message.accountId,
-    type: event.type,
-    subjectId: message.id,
-    payload: JSON.stringify(event),
-    trace,
   }
 }
 

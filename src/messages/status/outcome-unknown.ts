@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { recordEvents } from '../../webhooks/events.ts'
+import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import { requireMessage } from '../queries/read.ts'
 import { resolvePending } from '../send/settle-store.ts'
-import { toUnknownOutcomeEvent, toUnrecordedEvent } from './apply-statuses.ts'
+import { toUnknownOutcomeEvent } from './apply-statuses.ts'
 import { lockMessages } from './store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
@@ -56,9 +56,7 @@ async function reportSome(
   const references = rows.map(({ account_id, id }) => ({ accountId: account_id, messageId: id, waMessageId: '' }))
   // If a status has arrived since, there is nothing to report.
   const pending = (await lockMessages(trx, references)).filter(({ status }) => status === 'pending')
-  const events = pending.map((message) =>
-    toUnrecordedEvent({ message, event: toUnknownOutcomeEvent(message, first.reported_at) }),
-  )
+  const events = pending.map((message) => toUnrecordedEvent(message, toUnknownOutcomeEvent(message, first.reported_at)))
   await recordEvents(deps, trx, events)
   return { claimed: rows.length, events: events.length }
 }

@@ -5,7 +5,7 @@ import { erasedRecipient } from '../../../contracts/fields.ts'
 import { optInWords, optOutWords } from '../../../contracts/opt-out-words.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
+import { recordEvents, toUnrecordedEvent, type UnrecordedEvent } from '../../webhooks/events.ts'
 import type { UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import type { RecordedMessage } from '../message.ts'
 import { type AppliedChoice, applyChoices, type Choice } from './choices-store.ts'
@@ -25,7 +25,7 @@ export async function applyRecipientChoices(
 ): Promise<UnrecordedEvent[]> {
   // A status or a reply can arrive after the recipient of its message was erased.
   const known = choices.filter(({ recipient }) => recipient !== erasedRecipient)
-  return known.length === 0 ? [] : (await applyChoices(deps, trx, known)).map(toUnrecordedEvent)
+  return known.length === 0 ? [] : (await applyChoices(deps, trx, known)).map(toChoiceEvent)
 }
 
 /** WhatsApp's code for a recipient who has opted out of marketing messages. */
@@ -58,7 +58,7 @@ export async function suppressRejected(
   if (events.length > 0) deps.notifications.notify('deliveries')
 }
 
-function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice>): UnrecordedEvent {
+function toChoiceEvent({ choice, to, userId }: AppliedChoice<RecipientChoice>): UnrecordedEvent {
   const { accountId, at, reason, whatsAppAccountId, message } = choice
   const event: RecipientEvent = {
     type: choice.choice === 'out' ? 'recipient.opted_out' : 'recipient.opted_in',
@@ -72,7 +72,7 @@ function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice
       ...(message && message.externalId !== null && { externalId: message.externalId }),
     },
   }
-  return { accountId, type: event.type, subjectId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
+  return toUnrecordedEvent({ accountId, id: message?.id ?? whatsAppAccountId }, event)
 }
 
 const choices = new Map<string, 'out' | 'in'>([

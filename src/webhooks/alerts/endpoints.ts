@@ -4,7 +4,7 @@ import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import { readDisabledReason } from '../../../contracts/facts/deliveries.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { recordEvents } from '../events.ts'
+import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { failingReason, goneReason } from '../queue/store.ts'
 import { type AlertChange, reportChanges, type ReportDeps } from './report.ts'
 import { wakeSenders } from './send.ts'
@@ -25,10 +25,7 @@ export async function announceEndpoints(
     const events = claimed
       .filter((row) => row.is_failing)
       .map((row) => ({
-        accountId: row.account_id,
-        type: 'endpoint.failing',
-        subjectId: row.id,
-        payload: JSON.stringify(toEvent(row, deps.now())),
+        ...toUnrecordedEvent({ accountId: row.account_id, id: row.id }, toEvent(row, deps.now())),
         exceptEndpointId: row.id,
       }))
     await recordEvents(deps, trx, events)

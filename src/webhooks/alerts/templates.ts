@@ -3,7 +3,7 @@ import type { TemplateEvent } from '../../../contracts/events.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
-import { recordEvents } from '../events.ts'
+import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 
@@ -31,12 +31,9 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     const timestamp = deps.now().toISOString()
     const changes = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
     for (const row of rows) await markAnnounced(trx, row)
-    const events = changes.map(({ row, event }) => ({
-      accountId: row.account_id,
-      type: event.type,
-      subjectId: row.whatsapp_template_id,
-      payload: JSON.stringify(event),
-    }))
+    const events = changes.map(({ row, event }) =>
+      toUnrecordedEvent({ accountId: row.account_id, id: row.whatsapp_template_id }, event),
+    )
     await recordEvents(deps, trx, events)
     await reportChanges(
       deps,

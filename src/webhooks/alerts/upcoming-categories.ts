@@ -7,7 +7,7 @@ import type { CategoryCost } from '../../../contracts/pricing.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-accounts/health/upcoming-categories.ts'
-import { recordEvents } from '../events.ts'
+import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 
@@ -136,8 +136,7 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
       cost,
     },
   }
-  const subjectId = row.whatsapp_template_id
-  return { accountId: row.account_id, type: event.type, subjectId, payload: JSON.stringify(event) }
+  return toUnrecordedEvent({ accountId: row.account_id, id: row.whatsapp_template_id }, event)
 }
 
 function toRaised({ row, newCategory: category, cost }: Announced): AlertChange {

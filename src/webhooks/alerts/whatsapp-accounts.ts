@@ -15,7 +15,7 @@ import {
 } from '../../whatsapp-accounts/health/announcements-store.ts'
 import { daysUntil } from '../../whatsapp-accounts/health/findings.ts'
 import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
-import { recordEvents } from '../events.ts'
+import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, reportChanges, type ReportDeps } from './report.ts'
 import { wakeSenders } from './send.ts'
 
@@ -42,12 +42,9 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
       const ids = { accountId: row.account_id, whatsAppAccountId: row.id }
       await markAnnounced(trx, ids, { active: row.active, notice: row.notice, quality, at: now })
     }
-    const events = announced.map(({ row, event }) => ({
-      accountId: row.account_id,
-      type: event.type,
-      subjectId: row.id,
-      payload: JSON.stringify(event),
-    }))
+    const events = announced.map(({ row, event }) =>
+      toUnrecordedEvent({ accountId: row.account_id, id: row.id }, event),
+    )
     await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, [
       ...announced.map(({ row, event }) => toAccountChange(row.account_id, event, whyInactive(row))),
@@ -163,9 +160,7 @@ export async function reportDisplacement(
   if (isKnownInactive) return
   const reason = inactiveReasons.displaced()
   const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
-  const { type } = event
-  const recorded = { accountId: row.account_id, type, subjectId: row.id, payload: JSON.stringify(event) }
-  await recordEvents(deps, trx, [recorded])
+  await recordEvents(deps, trx, [toUnrecordedEvent({ accountId: row.account_id, id: row.id }, event)])
   await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
 }
 
