@@ -43,6 +43,7 @@ export const stateColumns = {
 export const messageColumns = { ...recordedColumns, ...stateColumns } as const satisfies MessageColumns
 
 export type RecordedMessage = FieldsOf<typeof recordedColumns>
+export type MessageKey = Pick<RecordedMessage, 'accountId' | 'id'>
 export type MessageState = FieldsOf<typeof stateColumns>
 export type StoredMessage = RecordedMessage & MessageState
 

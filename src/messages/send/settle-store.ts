@@ -4,7 +4,7 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { recordedColumns, type RecordedMessage, stateColumns } from '../message.ts'
+import { type MessageKey, recordedColumns, type RecordedMessage, stateColumns } from '../message.ts'
 import type { SendJournalEntry } from '../send-journal.ts'
 import { maxSendDuration } from './idempotency-store.ts'
 
@@ -84,7 +84,7 @@ function compareKeys(a: RecordedMessage, b: RecordedMessage): number {
  */
 export async function settleFailed(
   db: Kysely<Database>,
-  message: SendJournalEntry,
+  message: MessageKey,
   { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -142,7 +142,7 @@ export async function failUnwritten(
  */
 export async function resolvePending(
   db: Kysely<Database>,
-  message: SendJournalEntry,
+  message: MessageKey,
   resolution: 'failed' | 'sent',
 ): Promise<boolean> {
   const isFailed = resolution === 'failed'
