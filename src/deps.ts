@@ -32,15 +32,15 @@ export interface Deps {
   /** The SMTP server; if undefined, no email may be enqueued. */
   mail: MailTransport | undefined
   callbacks: CallbackSettings
-  /** The version of the Graph API in use; undefined if unknown. */
-  graphVersion?: string | undefined
+  /** The version of the Graph API in use. */
+  graphVersion: string
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
   /** Undefined if requests go directly to their servers. */
   proxies?: ProxySettings | undefined
   quotas: Quotas
-  /** Minimum number of days for which API requests are kept; undefined if unknown. */
-  requestLogDays?: number | undefined
+  /** Minimum number of days for which API requests are kept. */
+  requestLogDays: number
 }
 
 /** How WhatsApp's callbacks reach this server and are verified. */

@@ -82,8 +82,8 @@ export const summarizeRequests = dashboardProcedure({
     isComplete: z.boolean(),
     /** The most frequent codes, most frequent first. Ignores the filter by error code. */
     errorCodes: z.array(z.object({ errorCode: z.string(), count: z.int() })),
-    /** Minimum number of days for which requests are kept. Absent if this server does not report it. */
-    keptDays: z.int().optional(),
+    /** Minimum number of days for which requests are kept. */
+    keptDays: z.int(),
   }),
 })
 export type RequestSummary = z.infer<(typeof summarizeRequests)['output']>

@@ -17,7 +17,7 @@ const maxScanned = 200_000
 const scannedPerSecond = 1000
 const maxClaimed = 20
 
-type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 /**
  * Counts how many people the numbers of each business portfolio with a messaging limit addressed in the last 24 hours.

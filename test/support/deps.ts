@@ -5,6 +5,7 @@ import { noSendJournal } from '../../src/messages/send-journal.ts'
 import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
+import { newestVersion } from '../../src/whatsapp/graph-versions.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
 import type { ListedTemplate, TemplateManagement } from '../../src/whatsapp/template-management.ts'
 import type { ReadOutcome } from '../../src/whatsapp/read-outcome.ts'
@@ -43,6 +44,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     media: createTestMedia(),
     mail: undefined,
+    graphVersion: newestVersion,
     publicUrl: 'https://waybill.example.com',
     callbacks: {
       appSecret: 'test-app-secret',
@@ -52,6 +54,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     notifications: createLocalNotifications(),
     sendJournal: noSendJournal,
     quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
+    requestLogDays: 7,
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,
     newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),

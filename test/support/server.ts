@@ -19,6 +19,7 @@ import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
+import { newestVersion } from '../../src/whatsapp/graph-versions.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestMedia } from './media.ts'
@@ -106,6 +107,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     whatsapp: countSends(whatsapp, registry),
     webhooks,
     mail: undefined,
+    graphVersion: newestVersion,
     notifications: options.beside?.deps.notifications ?? createLocalNotifications(),
     sendJournal: noSendJournal,
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
@@ -113,6 +115,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
     randomBytes,
     quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
+    requestLogDays: 7,
     publicUrl: 'https://waybill.example.com',
     callbacks: { appSecret: 'test-app-secret', verifyToken: 'test-verify-token', baseUrl: undefined },
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),

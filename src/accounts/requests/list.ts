@@ -55,7 +55,7 @@ export async function summarizeApiRequests(
     errorCodes: counts
       .flatMap(({ errorCode: code, count }) => (code === null ? [] : [{ errorCode: code, count }]))
       .slice(0, shownCodes),
-    ...(requestLogDays !== undefined && { keptDays: requestLogDays }),
+    keptDays: requestLogDays,
   }
 }
 

@@ -15,7 +15,7 @@ const maxAheadMilliseconds = 3_600_000
 const maxHeld = 1_000
 const flushMilliseconds = 1_000
 
-type WatchDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+type WatchDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 /** Receives the IDs of messages that statuses name, if some of them were not found. Never fails the callback. */
 export type NoteMissing = (statuses: readonly (WhatsAppAccountRef & { messageId: string })[]) => void

@@ -22,7 +22,10 @@ import {
 } from './store.ts'
 import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
-export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+export type CheckDeps = Pick<
+  Deps,
+  'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'
+>
 
 /** A check takes at most eight requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60

@@ -71,7 +71,7 @@ function toMissing(health: HealthRow | undefined): HealthFacts['missing'] {
   }
 }
 
-type LogDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+type LogDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 /** Logs new and resolved findings: each change once, on one node. */
 export async function logFindings(deps: LogDeps, refs: readonly WhatsAppAccountRef[]): Promise<void> {

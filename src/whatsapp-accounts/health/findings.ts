@@ -20,7 +20,7 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   whatsAppAccountId: string
   switchedOff: boolean
   /** The version of the Graph API that this server uses. */
-  graphVersion?: string | undefined
+  graphVersion: string
   /** Why WhatsApp rejected the account. */
   inactiveReason: Sentence | undefined
   hasAppSecret: boolean
@@ -307,8 +307,8 @@ export function findVersionProblems(
   { graphVersion: version }: Pick<HealthFacts, 'graphVersion'>,
   now: Date,
 ): Finding[] {
-  const date = version === undefined ? undefined : findVersionEnd(version)
-  if (version === undefined || date === undefined) return []
+  const date = findVersionEnd(version)
+  if (date === undefined) return []
   const days = daysUntil(new Date(date), now)
   if (days >= versionEndDays) return []
   const { ending, ended, fix } = facts.graphVersion

@@ -16,7 +16,7 @@ const nextSeconds = 60
 /** One statement counts the messages of all accounts of a claim, so it must not have too many. */
 const maxClaimed = 50
 
-type TrafficDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+type TrafficDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
   return {

@@ -69,7 +69,7 @@ test('counts the requests by error code regardless of the filter by code', async
   expect(first).toEqual({ errorCode: 'VALIDATION_ERROR', count: 2 })
   expect(second).toMatchObject({ count: 1 })
   expect(await summarize({ errorCode: 'VALIDATION_ERROR' })).toMatchObject({ count: 2, errorCodes: [first, second] })
-  expect(await summarize({ outcome: 'succeeded' })).toEqual({ count: 1, isComplete: true, errorCodes: [] })
+  expect(await summarize({ outcome: 'succeeded' })).toEqual({ count: 1, isComplete: true, errorCodes: [], keptDays: 7 })
   expect(await summarize({ path: 'nothing' })).toMatchObject({ count: 1, errorCodes: [second] })
 
   const bounded = await summarizeApiRequests(server.deps, { accountId: by.accountId }, 3)

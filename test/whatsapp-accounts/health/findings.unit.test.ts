@@ -5,6 +5,7 @@ import { findings, inactiveReasons } from '../../../contracts/facts/findings.ts'
 import { findProblems, findVersionProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
 import { rejectedWith } from '../../../src/whatsapp-accounts/inactive-reason.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
+import { newestVersion } from '../../../src/whatsapp/graph-versions.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const url = 'https://waybill.example.com/webhooks/whatsapp'
@@ -12,6 +13,7 @@ const url = 'https://waybill.example.com/webhooks/whatsapp'
 const healthy: HealthFacts = {
   whatsAppAccountId: 'wa_1',
   switchedOff: false,
+  graphVersion: newestVersion,
   inactiveReason: undefined,
   hasAppSecret: true,
   tokenProblem: undefined,
