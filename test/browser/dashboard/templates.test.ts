@@ -46,6 +46,16 @@ test('finds templates by name and status and explains why some cannot be sent', 
   expect(pageErrors).toEqual([])
 })
 
+test('opens a template by a click anywhere in its row', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  await page.getByRole('row').filter({ hasText: 'spring_sale' }).getByRole('cell').last().click()
+
+  await page.getByRole('dialog', { name: 'spring_sale' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('name')).toBe('spring_sale')
+  expect(pageErrors).toEqual([])
+})
+
 test('syncs the current templates from WhatsApp', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')

@@ -1,12 +1,12 @@
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import type { MouseEvent } from 'react'
-import { Link, useNavigate } from 'react-router'
+import { Link } from 'react-router'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { sayFact } from '../../language/facts.ts'
 import { ErrorText } from '../../ui/error-text.tsx'
+import { useRowClicks } from '../../ui/row-clicks.ts'
 import { describeDuration } from '../../ui/time.ts'
 import styles from '../messages/messages-table.module.css'
 
@@ -67,7 +67,7 @@ interface RowProps {
 
 function RequestRow({ request, query }: RowProps) {
   return (
-    <Table.Tr className={styles['clickable']} onClick={useOpenRequest(query)}>
+    <Table.Tr className={styles['clickable']} {...useRowClicks({ to: { search: query } })}>
       <Table.Td c="dimmed">
         <LogTime at={request.at} />
       </Table.Td>
@@ -96,7 +96,12 @@ function sayError({ errorMessage, facts }: RowProps['request']): string | undefi
 
 function RequestItem({ request, query }: RowProps) {
   return (
-    <Box component="li" p="sm" className={`${styles['item']} ${styles['clickable']}`} onClick={useOpenRequest(query)}>
+    <Box
+      component="li"
+      p="sm"
+      className={`${styles['item']} ${styles['clickable']}`}
+      {...useRowClicks({ to: { search: query } })}
+    >
       <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm">
         <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
           {request.method} <PathLink request={request} query={query} />
@@ -115,16 +120,6 @@ function RequestItem({ request, query }: RowProps) {
       </Text>
     </Box>
   )
-}
-
-/** A click anywhere in the row opens it, unless it selects text. Keyboards and screen readers use the link. */
-function useOpenRequest(query: string): (event: MouseEvent) => void {
-  const navigate = useNavigate()
-  return ({ target }) => {
-    const isLink = target instanceof Element && target.closest('a') !== null
-    if (isLink || window.getSelection()?.isCollapsed === false) return
-    void navigate({ search: query })
-  }
 }
 
 /** Without the prefix that every path of the REST API has. */

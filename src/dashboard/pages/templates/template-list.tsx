@@ -6,6 +6,7 @@ import { Link } from 'react-router'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { useRowClicks } from '../../ui/row-clicks.ts'
 import { UpcomingCategoryBadge } from './upcoming-category.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import type { TemplateName } from './use-templates.ts'
@@ -57,24 +58,31 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
       </Table.Thead>
       <Table.Tbody>
         {templates.map((template) => (
-          <Table.Tr key={keyOf(template)} style={{ verticalAlign: 'top' }}>
-            <Table.Td miw={224}>
-              <TemplateLink template={template} to={linkTo(template)} />
-            </Table.Td>
-            <Table.Td>
-              <Status template={template} />
-            </Table.Td>
-            <Table.Td>
-              {template.category === undefined ? '' : inWords(template.category)}
-              <UpcomingCategoryBadge template={template} />
-            </Table.Td>
-            <Table.Td miw={136}>
-              <QualityBadge quality={template.qualityScore} />
-            </Table.Td>
-          </Table.Tr>
+          <TemplateRow key={keyOf(template)} template={template} to={linkTo(template)} />
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+function TemplateRow({ template, to }: TemplateLinkProps) {
+  const clicks = useRowClicks({ to, preventScrollReset: true })
+  return (
+    <Table.Tr style={{ cursor: 'pointer', verticalAlign: 'top' }} {...clicks}>
+      <Table.Td miw={224}>
+        <TemplateLink template={template} to={to} />
+      </Table.Td>
+      <Table.Td>
+        <Status template={template} />
+      </Table.Td>
+      <Table.Td>
+        {template.category === undefined ? '' : inWords(template.category)}
+        <UpcomingCategoryBadge template={template} />
+      </Table.Td>
+      <Table.Td miw={136}>
+        <QualityBadge quality={template.qualityScore} />
+      </Table.Td>
+    </Table.Tr>
   )
 }
 
