@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Box, Button, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Alert, Box, Button, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -35,7 +35,7 @@ export function TemplatesPage() {
             ? t`Message templates and their approval status. Create, preview and test them here.`
             : t`Message templates and their approval status. Owners create and test them.`
         }
-        actions={hasAccount ? <SyncStatus /> : undefined}
+        actions={hasAccount ? <Actions /> : undefined}
       />
       {accounts.isPending && <TableSkeleton columns={4} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
@@ -87,6 +87,14 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
           <Trans>Only the first {formatNumber(loaded.length)} templates are shown.</Trans>
         </Alert>
       )}
+      {loaded.length > 0 && (
+        <Group justify="space-between" gap="xs" mb="xs" mih={30}>
+          <Text size="sm" c="dimmed">
+            {describeCount(found.length, loaded.length)}
+          </Text>
+          <SyncTime at={templates.data?.syncedAt} />
+        </Group>
+      )}
       {loaded.length > 0 && found.length === 0 && (
         <EmptyState icon={IconSearch} title={t`No matching templates`}>
           <Trans>Try another name or status.</Trans>
@@ -96,11 +104,6 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
         <Paper withBorder>
           <TemplateList key={`${filter.name} ${filter.status}`} templates={found} linkTo={links.linkTo} />
         </Paper>
-      )}
-      {loaded.length > 0 && (
-        <Text size="sm" c="dimmed" mt="sm">
-          {describeCount(found.length, loaded.length)}
-        </Text>
       )}
       {templates.data && (
         <TemplateDrawer
@@ -127,23 +130,13 @@ function NoTemplates() {
   )
 }
 
-/** The time of the last sync and a button to sync now. */
-function SyncStatus() {
+function Actions() {
   const sync = useSync({ done: describe })
   const { accountId, canChange } = useAccount()
   const { whatsAppAccountId } = useTemplateLinks()
   const newTemplate = `/${accountId}/templates/new${whatsAppAccountId === undefined ? '' : `?account=${whatsAppAccountId}`}`
-  const syncedAt = useTemplates(whatsAppAccountId).data?.syncedAt
   return (
     <>
-      {syncedAt !== undefined && (
-        <Text size="sm" c="dimmed">
-          <Trans>
-            Last synced <DateTime at={syncedAt} />
-          </Trans>
-          {isOld(syncedAt) && ` · ${t`may be out of date`}`}
-        </Text>
-      )}
       <ChangeButton
         variant="default"
         leftSection={<IconRefresh size={16} />}
@@ -158,6 +151,19 @@ function SyncStatus() {
         </Button>
       )}
     </>
+  )
+}
+
+/** The time of the last sync. */
+function SyncTime({ at }: { at: string | undefined }) {
+  if (at === undefined) return null
+  return (
+    <Text size="sm" c="dimmed">
+      <Trans>
+        Last synced <DateTime at={at} />
+      </Trans>
+      {isOld(at) && ` · ${t`may be out of date`}`}
+    </Text>
   )
 }
 
