@@ -45,7 +45,7 @@ export function AddSection() {
     <Section
       id="add"
       title={t`Add recipients`}
-      description={t`Recipients that you add stay on the list until you remove them, even if they reply START.`}
+      description={t`Recipients who you add stay on the list until you remove them, even if they reply START.`}
     >
       <form onSubmit={submit} noValidate>
         <Stack gap="sm" align="flex-start">

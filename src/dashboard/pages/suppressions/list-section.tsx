@@ -15,7 +15,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
@@ -170,7 +170,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
               <ReasonBadge reason={reason} />
             </Table.Td>
             <Table.Td c="dimmed">
-              <DateTime at={since} />
+              <LogTime at={since} />
             </Table.Td>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>{showAddedBy(by)}</Table.Td>
             {onRemove && (
@@ -197,7 +197,7 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
             </Text>
             <ReasonBadge reason={reason} />
             <Text size="xs" c="dimmed">
-              <Stopped allMessages={allMessages} /> · <DateTime at={since} />
+              <Stopped allMessages={allMessages} /> · <LogTime at={since} />
             </Text>
             {by.addedBy !== undefined && (
               <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

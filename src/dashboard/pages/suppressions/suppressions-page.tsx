@@ -12,7 +12,7 @@ export function SuppressionsPage() {
     <>
       <PageHeader
         title={t`Suppressions`}
-        description={t`Recipients who opted out. Waybill rejects messages to them: those of the stopped categories, or all messages.`}
+        description={t`Recipients who opted out. Waybill rejects the messages that they stopped: some categories, or all.`}
       />
       {canChange && <AddSection />}
       <ListSection />
