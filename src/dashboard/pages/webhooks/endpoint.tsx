@@ -88,7 +88,7 @@ function RecentActivity({ endpointId, activity }: { endpointId: string; activity
           t`No attempts in 24 hours`
         ) : (
           <>
-            {t`${describeRate(succeeded, attempts)} of ${plural(attempts, { one: '# attempt', other: '# attempts' })}`}
+            {t`${describeRate(succeeded, attempts)} of ${plural(attempts, { one: '# attempt', other: '# attempts' })} succeeded`}
             <br />
             {t`${describeOptionalDuration(averageMilliseconds)} on average · 24 hours`}
           </>
