@@ -27,7 +27,7 @@ export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean 
       description={
         hasMessages
           ? progress?.connect && t`Only for applications that send over the API.`
-          : t`From a new account to messages with statuses, in four steps.`
+          : t`Four steps to your first message and its delivery status.`
       }
     >
       {progress ? (

@@ -43,7 +43,7 @@ export function OverviewPage() {
     <>
       <PageHeader
         title={t`Overview`}
-        description={data && !isEmpty ? describePeriod(data) : t`Message outcomes in the selected period.`}
+        description={isEmpty ? undefined : data ? describePeriod(data) : t`Message outcomes in the selected period.`}
         actions={
           !isEmpty && (
             <PeriodControls
