@@ -70,7 +70,13 @@ export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
       <CollapsibleFilters active={countFilters(filters)}>
         <SimpleGrid
           type="container"
-          cols={{ base: 1, '420px': 2, '720px': hasNumbers ? 3 : 4, '860px': hasNumbers ? 5 : 4 }}
+          cols={{
+            base: 1,
+            '420px': 2,
+            '520px': hasNumbers ? 3 : 2,
+            '720px': hasNumbers ? 3 : 4,
+            '860px': hasNumbers ? 5 : 4,
+          }}
           spacing="sm"
         >
           <NativeSelect

@@ -76,7 +76,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
             <Trans>Reason</Trans>
           </Table.Th>
           {hasExternalIds && (
-            <Table.Th w="11%">
+            <Table.Th w="14%">
               <Trans>External ID</Trans>
             </Table.Th>
           )}
