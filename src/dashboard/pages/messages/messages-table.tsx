@@ -1,14 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import type { MouseEvent, Ref } from 'react'
-import { Link, useHref } from 'react-router'
+import type { Ref } from 'react'
+import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
 import { useUser } from '../../session/session.ts'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorText } from '../../ui/error-text.tsx'
 import { showRecipient } from '../../ui/phone-number.ts'
+import { useRowClicks } from '../../ui/row-clicks.ts'
 import { MessageStatusBadge } from './message-status.tsx'
 import { SimulatedBadge } from './simulated-outcome.tsx'
 import styles from './messages-table.module.css'
@@ -92,7 +93,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
 }
 
 function MessageRow({ message, address, hasExternalIds }: RowProps & { hasExternalIds: boolean }) {
-  const clicks = useRowClicks(message, address)
+  const clicks = useRowClicks(address.linkTo(message.messageId))
   const isOpen = message.messageId === address.openedId
   return (
     <Table.Tr className={styles['clickable']} data-open={isOpen || undefined} {...clicks}>
@@ -117,7 +118,7 @@ function MessageRow({ message, address, hasExternalIds }: RowProps & { hasExtern
 }
 
 function MessageItem({ message, address }: RowProps) {
-  const clicks = useRowClicks(message, address)
+  const clicks = useRowClicks(address.linkTo(message.messageId))
   const isOpen = message.messageId === address.openedId
   return (
     <Box
@@ -149,35 +150,6 @@ function MessageItem({ message, address }: RowProps) {
       </Text>
     </Box>
   )
-}
-
-/**
- * Makes a click anywhere in a row act like one on its link, including the middle button and Ctrl, which open a tab.
- * Selecting text opens nothing. Keyboards and screen readers use the link itself.
- */
-function useRowClicks({ messageId }: ListedMessage, { linkTo, open }: LogAddress) {
-  const href = useHref(linkTo(messageId).to)
-  return {
-    onClick: (event: MouseEvent) => {
-      if (!isOwnClick(event) || window.getSelection()?.isCollapsed === false) return
-      if (event.ctrlKey || event.metaKey) window.open(href, '_blank', 'noopener')
-      else open(messageId)
-    },
-    onAuxClick: (event: MouseEvent) => {
-      if (event.button === middleButton && isOwnClick(event)) window.open(href, '_blank', 'noopener')
-    },
-    onMouseDown: (event: MouseEvent) => {
-      // Prevents autoscrolling.
-      if (event.button === middleButton && isOwnClick(event)) event.preventDefault()
-    },
-  }
-}
-
-const middleButton = 1
-
-/** The browser handles clicks on the link itself. */
-function isOwnClick({ target }: MouseEvent): boolean {
-  return !(target instanceof Element && target.closest('a') !== null)
 }
 
 function MessageLink({ message: { messageId, to }, address }: RowProps) {
