@@ -33,7 +33,7 @@ export const alertFacts = defineFacts('alert', {
   endpoint: {
     works: 'The webhook endpoint at {host} works again',
     delivered: 'Events are delivered to {name} again.',
-    fails: 'The webhook endpoint at {host} fails',
+    fails: 'The webhook endpoint at {host} is failing',
     failsForMinutes: 'Deliveries to {name} have failed for several minutes.',
     failsSince: 'Deliveries to {name} have failed since {since}.',
     retried:

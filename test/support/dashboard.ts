@@ -53,7 +53,7 @@ export async function createPopulatedAccount(server: TestServer): Promise<Popula
       code: 'endpoint_failing',
       subject_id: endpointId,
       severity: 'warning',
-      title: 'The webhook endpoint at 127.0.0.1:9 fails',
+      title: 'The webhook endpoint at 127.0.0.1:9 is failing',
       body: 'Deliveries are retried.',
       opened_at: new Date(),
     })

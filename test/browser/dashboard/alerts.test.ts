@@ -166,7 +166,7 @@ test('saves rules and quiet hours', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByLabel('Failure rate in percent').fill('35')
-  await page.getByLabel('Minimum of messages').fill('5')
+  await page.getByLabel('Minimum number of messages').fill('5')
   await page.getByLabel('Messages without a status').fill('3')
   expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('5')
   await page.getByLabel('Delay in minutes').fill('10')
@@ -181,7 +181,7 @@ test('saves rules and quiet hours', async () => {
 
   await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30')
   expect(await page.getByLabel('Failure rate in percent').inputValue()).toBe('35')
-  expect(await page.getByLabel('Minimum of messages').inputValue()).toBe('5')
+  expect(await page.getByLabel('Minimum number of messages').inputValue()).toBe('5')
   expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('10')
   expect(await page.getByLabel('Messages without a status').inputValue()).toBe('3')
   const { failureRateMinMessages, deliveryLagSeconds, noStatusMinMessages } = await getAlertSettings(

@@ -72,7 +72,7 @@ test('names the endpoint in the alert by its host and description', async () => 
   const alerts = await server.deps.db.selectFrom('alerts').selectAll().where('subject_id', '=', failing).execute()
   expect(alerts.map(({ title, body }) => ({ title, body }))).toEqual([
     {
-      title: 'The webhook endpoint at 127.0.0.1:9 fails',
+      title: 'The webhook endpoint at 127.0.0.1:9 is failing',
       body: [
         'Deliveries to 127.0.0.1:9 (Customer database) have failed since 2026-11-19 14:08 UTC.',
         'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',

@@ -26,7 +26,7 @@ export function ChatSection({ chat }: { chat: Chat | undefined }) {
   return (
     <Section
       title={t`Chat`}
-      description={t`Posts the problems below to a channel in Slack or Microsoft Teams, warnings and critical ones.`}
+      description={t`Posts all alerts, warnings and critical ones, to a channel in Slack or Microsoft Teams.`}
       actions={chat && !replacing && <ChatActions onReplace={open} />}
     >
       {chat && !replacing ? (

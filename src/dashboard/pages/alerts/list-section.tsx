@@ -46,7 +46,9 @@ export function ListSection() {
             <Trans>Problems without an alert</Trans>
           </Title>
           <Text size="sm" c="dimmed">
-            <Trans>They were there before Waybill first looked, or no alert reports them.</Trans>
+            <Trans>
+              No alert was sent for these: they began before Waybill started to check, or no alert covers them.
+            </Trans>
           </Text>
           <AttentionList items={withoutAlert} />
         </Box>

@@ -152,7 +152,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
                 {...field('failureRatePercent')}
               />
               <WholeNumberField
-                label={t`Minimum of messages`}
+                label={t`Minimum number of messages`}
                 description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
                 {...minRange}
                 inputWrapperOrder={descriptionBelow}

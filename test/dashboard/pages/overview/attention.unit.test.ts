@@ -32,7 +32,7 @@ const ready: WhatsAppAccountHealth = {
 const alert: Alert = {
   alertId: 'alt_1',
   severity: 'warning',
-  title: 'The webhook endpoint at crm.example.com fails',
+  title: 'The webhook endpoint at crm.example.com is failing',
   body: 'It fails.',
   page: 'webhooks/ep_1',
   openedAt: '2026-11-22T10:00:00.000Z',

@@ -203,7 +203,7 @@ test('posts failing endpoints and stopped templates, and their recovery', async 
 
   await eventually(() =>
     expect(posted().map(({ text }) => text)).toEqual([
-      'The webhook endpoint at 127.0.0.1:9 fails',
+      'The webhook endpoint at 127.0.0.1:9 is failing',
       'The webhook endpoint at 127.0.0.1:9 works again',
       'WhatsApp paused the template order_shipped (en)',
       'The template order_shipped (en) is approved again',
