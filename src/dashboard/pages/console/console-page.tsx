@@ -23,7 +23,7 @@ export function ConsolePage() {
     <>
       <PageHeader
         title={t`Console`}
-        description={t`All accounts of this server, and the server itself. What you change here is in the audit log of the account.`}
+        description={t`All accounts of this server, and the server itself. Changes are recorded in the audit log of the account.`}
         actions={<CreateAccountButton />}
       />
       <ServerFacts />
@@ -160,13 +160,13 @@ function ServerFacts() {
     {
       name: t`Delivery lag`,
       value: queue.lagSeconds < 1 ? t`None` : describeDuration(1000 * queue.lagSeconds),
-      detail: plural(queue.waiting, { one: '# delivery waits', other: '# deliveries wait' }),
+      detail: plural(queue.waiting, { one: '# delivery waiting', other: '# deliveries waiting' }),
       isBad: queue.lagSeconds > lateSeconds,
     },
     {
       name: t`Failing endpoints`,
       value: formatNumber(queue.failingEndpoints),
-      detail: t`Last attempt failed`,
+      detail: queue.failingEndpoints === 0 ? t`None failing` : t`Last attempt failed`,
       isBad: queue.failingEndpoints > 0,
     },
     {
@@ -174,7 +174,7 @@ function ServerFacts() {
       value: formatNumber(pending.count),
       detail:
         pending.count === 0
-          ? t`No message`
+          ? t`No messages`
           : t`Oldest for ${describeDuration(1000 * Math.round(pending.oldestSeconds))}`,
       isBad: pending.count > 0,
     },
