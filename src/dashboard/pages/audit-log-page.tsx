@@ -53,13 +53,13 @@ export function AuditLogPage() {
     <>
       <PageHeader
         title={t`Audit log`}
-        description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are not named, so that their numbers can be erased.`}
+        description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are never named.`}
         actions={<ExportButton filter={filter} />}
       />
       <Box mb="md">
         <TextInput
           type="search"
-          label={t`Search`}
+          aria-label={t`Search`}
           placeholder={t`Email, action or source`}
           leftSection={<IconSearch size={16} aria-hidden />}
           value={text}

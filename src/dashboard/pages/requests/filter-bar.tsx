@@ -69,7 +69,7 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
           />
           <AppliedField
             label={t`Path`}
-            placeholder="/message/send"
+            placeholder={t`Such as /message/send`}
             value={filters.path}
             onApply={(path) => onChange({ path })}
           />
@@ -165,7 +165,7 @@ function ErrorCodeField({ value, frequent, onApply }: ErrorCodeFieldProps) {
   return (
     <Autocomplete
       label={t`Error code`}
-      placeholder="VALIDATION_ERROR"
+      placeholder={t`Such as VALIDATION_ERROR`}
       value={text}
       data={codes}
       limit={20}
