@@ -166,7 +166,7 @@ function TemplateChangesSwitch({ enabled }: { enabled: boolean }) {
   return (
     <Switch
       label={t`Allow template changes`}
-      description={t`Whether the API key may create, change and delete templates. Sending needs no permission of its own.`}
+      description={t`When off, requests that create, change or delete templates are rejected. Sending is not affected.`}
       checked={enabled}
       disabled={!canChange || change.isPending}
       onChange={() => change.mutate(!enabled)}
@@ -185,7 +185,7 @@ function McpSwitch({ enabled }: { enabled: boolean }) {
   return (
     <Switch
       label={t`Allow AI assistants (MCP)`}
-      description={t`Whether assistants that have the API key may send and read messages, with the tools at /mcp.`}
+      description={t`When off, AI assistants with your key cannot send or read messages through /mcp.`}
       checked={enabled}
       disabled={!canChange || change.isPending}
       onChange={() => change.mutate(!enabled)}
