@@ -45,7 +45,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
   const linkTo = (query: Record<string, string>) =>
     `/${accountId}/templates/edit?${new URLSearchParams({ ...account, name, language, ...query })}`
   return (
-    <Group gap="xs" mb="lg">
+    <Group gap="xs">
       {editable.has(status) && (
         <Button component={Link} to={linkTo({})} variant="default" size="xs" leftSection={<IconPencil size={14} />}>
           <Trans>Edit</Trans>

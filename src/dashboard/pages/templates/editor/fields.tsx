@@ -134,8 +134,8 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">
           <Trans>
-            Example values show the reviewer what the variables contain. Names tell your colleagues, such as
-            customer_name: give one to every variable, or to none.
+            Example values show the reviewer what the variables contain. Names such as customer_name help your
+            colleagues. Name every variable, or none.
           </Trans>
         </Text>
       )}
