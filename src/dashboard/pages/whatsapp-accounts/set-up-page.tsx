@@ -127,11 +127,11 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       <CallbackStep {...stepProps('callback')} whatsAppAccountId={whatsAppAccountId} />
       <Step
         {...stepProps('registration')}
-        purpose={t`Registers the number with Meta's Cloud API, so that it can send messages.`}
+        purpose={t`Registers the number with Meta’s Cloud API, so that it can send messages.`}
         done={
           health.number.onBusinessApp === true
             ? t`The number is registered in the WhatsApp Business app.`
-            : t`The number is registered with Meta's Cloud API.`
+            : t`The number is registered with Meta’s Cloud API.`
         }
       >
         <RegisterForm whatsAppAccountId={whatsAppAccountId} number={health.number} isNext={next === 'registration'} />
@@ -242,7 +242,7 @@ function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
   if (others.length === 0) return null
   return (
     <Stack gap="sm" mb="lg" id="health" tabIndex={-1} component="section" aria-labelledby="health-title">
-      <Title order={2} size="h4" id="health-title">
+      <Title order={2} id="health-title">
         <Trans>Health</Trans>
       </Title>
       {others.map((finding) => (

@@ -66,9 +66,7 @@ export function Step({ name, title, state, number, purpose, done = purpose, chil
           )}
         </ThemeIcon>
         <Stack gap="xs" flex={1} miw={0}>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
+          <Title order={2}>{title}</Title>
           <Text size="sm">{state.done ? done : purpose}</Text>
           {state.findings.map((finding) => (
             <FindingText key={finding.code} finding={finding} />

@@ -77,11 +77,6 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
       <Notice account={account} test={test} onReplace={open} onActivated={clearTest} onClose={clearTest} />
       <WhatsAppAccountDetails account={account} />
       <HealthSummary account={account} />
-      <Text size="xs" c="dimmed" mt="md" component="div">
-        <Trans>
-          accountId in requests: <Copyable value={account.whatsAppAccountId} label={t`WhatsApp account ID`} />
-        </Trans>
-      </Text>
       <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={clearTest} />
     </Paper>
   )
@@ -187,6 +182,12 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
           <Copyable value={callbackUrl(account)} label={t`Callback URL`} />
         </Fact>
       )}
+      <Fact
+        name={t`WhatsApp account ID`}
+        meaning={t`Your developers set it as accountId in requests that send from this number.`}
+      >
+        <Copyable value={account.whatsAppAccountId} label={t`WhatsApp account ID`} />
+      </Fact>
       <Fact name={t`Added`}>
         <DateTime at={account.createdAt} />
       </Fact>

@@ -18,28 +18,44 @@ export function WhatsAppAccountsPage() {
   const navigate = useNavigate()
   const [adding, { open, close }] = useDisclosure()
   const isEmpty = accounts.data?.length === 0
+  const connectButton = (
+    <ChangeButton leftSection={<IconPlugConnected size={16} />} onClick={() => void navigate('connect')}>
+      <Trans>Connect a number</Trans>
+    </ChangeButton>
+  )
   const addButton = (
-    <Group gap="sm" justify="center">
-      <ChangeButton leftSection={<IconPlugConnected size={16} />} onClick={() => void navigate('connect')}>
-        <Trans>Connect a number</Trans>
-      </ChangeButton>
-      <ChangeButton variant="subtle" onClick={open}>
-        <Trans>Enter IDs instead</Trans>
-      </ChangeButton>
-    </Group>
+    <ChangeButton variant="subtle" onClick={open}>
+      <Trans>Enter IDs instead</Trans>
+    </ChangeButton>
   )
   return (
     <>
       <PageHeader
         title={t`WhatsApp accounts`}
         description={t`Business phone numbers that send your messages. Requests that name none use the default.`}
-        actions={isEmpty ? undefined : addButton}
+        actions={
+          !isEmpty && (
+            <>
+              {addButton}
+              {connectButton}
+            </>
+          )
+        }
       />
       <ViewerNotice what={t`add, change or remove numbers`} />
       {accounts.isPending && <CardsSkeleton />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
       {isEmpty && (
-        <EmptyState icon={IconBrandWhatsapp} title={t`No WhatsApp account yet`} action={addButton}>
+        <EmptyState
+          icon={IconBrandWhatsapp}
+          title={t`No WhatsApp account yet`}
+          action={
+            <Group gap="sm" justify="center">
+              {connectButton}
+              {addButton}
+            </Group>
+          }
+        >
           <Trans>
             Connect a business phone number to send messages: Waybill guides you from the access token to the first
             delivered message. If you know its IDs, add it directly.
