@@ -42,7 +42,7 @@ interface HeaderProps {
 export const headerHeight = 52
 
 export function Header({ accountId, menu }: HeaderProps) {
-  const { sandbox } = useUser()
+  const { sandbox, accounts } = useUser()
   return (
     <AppShell.Header>
       {sandbox && <SandboxRibbon />}
@@ -56,7 +56,7 @@ export function Header({ accountId, menu }: HeaderProps) {
             aria-label={menu.opened ? t`Close navigation` : t`Open navigation`}
             aria-expanded={menu.opened}
           />
-          <Logo />
+          <Logo compact={accounts.length > 1} />
           <AccountSwitcher accountId={accountId} />
         </Group>
         <Group gap="sm" wrap="nowrap">

@@ -1,7 +1,12 @@
 import { Group, Text } from '@mantine/core'
 
+interface LogoProps {
+  /** Whether a phone shows only the drawing. */
+  compact?: boolean
+}
+
 /** A waybill with a tear-off stub. index.html and the guides contain the same drawing. */
-export function Logo() {
+export function Logo({ compact = false }: LogoProps) {
   return (
     <Group gap={9} wrap="nowrap">
       <svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true">
@@ -14,7 +19,14 @@ export function Logo() {
           <path d="M5.2 16.2h13.6" strokeWidth="1.2" strokeDasharray=".1 2.6" />
         </g>
       </svg>
-      <Text fw={650} fz={17} lh={1} component="span" style={{ letterSpacing: '-0.02em' }}>
+      <Text
+        fw={650}
+        fz={17}
+        lh={1}
+        component="span"
+        style={{ letterSpacing: '-0.02em' }}
+        {...(compact && { visibleFrom: 'xs' })}
+      >
         Waybill
       </Text>
     </Group>

@@ -28,16 +28,18 @@ interface CopyableProps {
   value: string
   /** The name of the value within a sentence, such as `WABA ID`. */
   label: string
+  /** The value as it is displayed, if it differs. */
+  shown?: string
 }
 
 /** An inline value with a copy button. */
-export function Copyable({ label, value }: CopyableProps) {
+export function Copyable({ label, value, shown = value }: CopyableProps) {
   const { copied, copy } = useCopy(value)
   const action = copied ? t`Copied` : t`Copy ${label}`
   return (
     <Group component="span" gap={4} wrap="nowrap" align="center" display="inline-flex" maw="100%">
       <Text component="span" ff="monospace" fz={13} style={{ overflowWrap: 'anywhere' }}>
-        {value}
+        {shown}
       </Text>
       <Tooltip label={action}>
         <ActionIcon variant="subtle" color="gray" size="sm" aria-label={action} onClick={() => void copy()}>

@@ -103,7 +103,7 @@ test('shows floating surfaces lighter than the page in the dark theme', async ()
   expect(pageErrors).toEqual([])
 })
 
-test('shows a skeleton as high as the rows of the log', async () => {
+test('shows a skeleton in the place of the log, as high as its rows', async () => {
   const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await account.trpc.message.send.mutate(exampleSend)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -115,6 +115,7 @@ test('shows a skeleton as high as the rows of the log', async () => {
   const skeleton = page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' })
   await skeleton.waitFor()
   const rows = await skeleton.locator('[class*=row]').all()
+  const place = await rows[0]?.boundingBox()
   const heights = await Promise.all(rows.slice(1, 3).map(async (row) => (await row.boundingBox())?.height))
   release()
   const row = page.getByRole('row').filter({ hasText: '+34600111222' })
@@ -122,6 +123,7 @@ test('shows a skeleton as high as the rows of the log', async () => {
 
   expect(await skeleton.count()).toBe(0)
   expect(heights).toEqual([36, 36])
+  expect((await page.getByRole('table').boundingBox())?.y).toBe(place?.y)
   expect(pageErrors).toEqual([])
 })
 
@@ -140,6 +142,8 @@ test.each([
 
   await open(`/${accountId}/overview`)
   await current.getByRole('link', { name: 'Connect a number' }).waitFor()
+  const name = page.getByRole('banner').getByText('Waybill', { exact: true })
+  expect(await name.isVisible()).toBe(viewport.width > 390)
   expect(await findAccessibilityViolations(page)).toEqual([])
   await open(`/${accountId}/requests`)
   await page.getByRole('link', { name: 'Connect a number' }).waitFor()

@@ -63,7 +63,6 @@ export function MessagesPage() {
       {!hasNone && isAboutFailures(filters) && (
         <FailureReasons filters={filters} onSelect={(errorCode) => change({ errorCode })} />
       )}
-      {log.isPending && <TableSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {hasNone && <NoMessagesYet />}
       {lookedFor !== undefined && (
@@ -71,7 +70,7 @@ export function MessagesPage() {
           <Trans>Searched numbers for {lookedFor}, without the leading zeros.</Trans>
         </Text>
       )}
-      {!hasNone && !log.isPending && (
+      {!hasNone && (
         <Group justify="space-between" gap="xs" mb="xs" mih={30}>
           {messages.length > 0 && <Count accountId={accountId} filters={filters} shown={messages.length} />}
           <Group gap="xs" ml="auto">
@@ -80,6 +79,7 @@ export function MessagesPage() {
           </Group>
         </Group>
       )}
+      {log.isPending && <TableSkeleton />}
       {isEmpty && !hasNone && (
         <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => change(noFilters)}>
           <Trans>
@@ -196,7 +196,7 @@ function ShortcutsButton({ opened, onOpen, onClose }: ShortcutsButtonProps) {
   return (
     <>
       <Tooltip label={t`Keyboard shortcuts (?)`}>
-        <ActionIcon visibleFrom="sm" variant="default" size={36} aria-label={t`Keyboard shortcuts`} onClick={onOpen}>
+        <ActionIcon visibleFrom="sm" variant="default" size={34} aria-label={t`Keyboard shortcuts`} onClick={onOpen}>
           <IconKeyboard size={18} />
         </ActionIcon>
       </Tooltip>

@@ -9,6 +9,7 @@ import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
+import { showRecipient } from '../../../ui/phone-number.ts'
 import { useWhatsAppAccounts } from '../../whatsapp-accounts/use-whatsapp-accounts.ts'
 import { useSimulatedOutcome } from '../simulated-outcome.tsx'
 
@@ -18,11 +19,16 @@ export function MessageDetails({ message }: { message: Message }) {
   return (
     <DescriptionList
       items={[
-        { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} /> },
+        { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} shown={showRecipient(to)} /> },
         ...(simulated === undefined ? [] : [{ name: t`Simulated outcome`, value: simulated }]),
         ...(waId === undefined
           ? []
-          : [{ name: t`Number in WhatsApp`, value: <Copyable label={t`number in WhatsApp`} value={waId} /> }]),
+          : [
+              {
+                name: t`Number in WhatsApp`,
+                value: <Copyable label={t`number in WhatsApp`} value={waId} shown={showRecipient(waId)} />,
+              },
+            ]),
         ...(userId === undefined
           ? []
           : [{ name: t`User ID in WhatsApp`, value: <Copyable label={t`user ID in WhatsApp`} value={userId} /> }]),
