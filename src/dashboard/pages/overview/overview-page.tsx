@@ -176,6 +176,7 @@ function OverviewSkeleton() {
       <VisuallyHidden>
         <Trans>Loading</Trans>
       </VisuallyHidden>
+      <Skeleton height={42} mb="lg" />
       <Box className={styles['figures']}>
         {stages.map((stage) => (
           <Paper key={stage} radius={0} className={styles['figure']}>
