@@ -48,7 +48,11 @@ export function ErrorAlert({ error, title, onRetry }: ErrorAlertProps) {
       role="alert"
     >
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">{failure?.message ?? String(error)}</Text>
+        <Text size="sm">
+          {isUnreachable && title === undefined
+            ? t`Check your connection and try again.`
+            : (failure?.message ?? String(error))}
+        </Text>
         {onRetry && (
           <Button
             size="xs"

@@ -80,7 +80,7 @@ test.each([
   await context.route('**/settings.session.get*', breakConnection)
   await openOfAccount('webhooks')
   await page.getByRole('heading', { level: 1, name: 'Waybill is unavailable' }).waitFor()
-  await page.getByText('Could not reach the server.').waitFor()
+  await page.getByText('Check your connection and try again.').waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
 
