@@ -16,7 +16,9 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   await openOfAccount('suppressions')
   await page.getByText('Nobody has opted out').waitFor()
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
-  expect(headings).toEqual(['Add recipients', 'Suppressed recipients', 'Stopped categories', 'Erase a person'])
+  expect(headings).toEqual(['Suppressed recipients', 'Add recipients', 'Stopped categories', 'Erase a person'])
+  await page.getByRole('link', { name: 'Add recipients' }).click()
+  await page.locator('#add:focus').waitFor()
 
   await page.getByLabel('Recipients to add').fill('34600000001\n+34 600')
   await page.getByRole('button', { name: 'Add to list' }).click()
