@@ -58,6 +58,17 @@ test('goes from the gallery through editor and review to a sent message', async 
   expect(pageErrors).toEqual([])
 })
 
+test('leads back from the gallery and the editor to the templates of the same WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { accountId, whatsAppAccountId } = account
+  for (const editing of ['new', 'edit']) {
+    await openOfAccount(`templates/${editing}?account=${whatsAppAccountId}`)
+    await page.getByRole('main').getByRole('link', { name: 'Templates', exact: true }).click()
+    await page.waitForURL(`**/${accountId}/templates?account=${whatsAppAccountId}`)
+  }
+  expect(pageErrors).toEqual([])
+})
+
 test('names a variable, keeps its example, and adds the next one with a name', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates/edit?gallery=appointment_reminder&language=es')

@@ -460,10 +460,11 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
     .getByRole('article')
     .getByRole('link', { name: /127\.0\.0\.1/ })
     .click()
+  // The chart refreshes every 15 seconds. Its table of failures and the list then move what is below away from a click.
+  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor()
+  await page.getByRole('button', { name: /^message.delivered/ }).waitFor()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Test event not delivered').waitFor()
-  // The chart refreshes every 15 seconds, and its table of failures then moves the content below.
-  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor()
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()
   await page.getByRole('button', { name: /^message.delivered/ }).click()

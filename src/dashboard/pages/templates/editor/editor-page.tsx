@@ -42,14 +42,16 @@ export function EditorPage() {
       }),
   })
   const start = name === undefined ? startFromGallery(search.get('gallery'), language) : existing.data?.definition
-  const listUrl = (opened?: { name: string; language: string }) =>
-    `/${accountId}/templates?${new URLSearchParams({
+  const toList = (opened?: { name: string; language: string }) => ({
+    pathname: `/${accountId}/templates`,
+    search: new URLSearchParams({
       ...(whatsAppAccountId !== undefined && { account: whatsAppAccountId }),
       ...opened,
-    })}`
+    }).toString(),
+  })
   return (
     <>
-      <BackLink to={listUrl()}>
+      <BackLink to={toList()}>
         <Trans>Templates</Trans>
       </BackLink>
       <PageHeader
@@ -73,8 +75,8 @@ export function EditorPage() {
           start={copy === null ? start : copyOf(start, copy)}
           isNew={isNew}
           whatsAppAccountId={whatsAppAccountId}
-          onDone={({ name, language }) => void navigate(listUrl({ name, language }))}
-          onCancel={() => void navigate(listUrl())}
+          onDone={({ name, language }) => void navigate(toList({ name, language }))}
+          onCancel={() => void navigate(toList())}
         />
       )}
     </>

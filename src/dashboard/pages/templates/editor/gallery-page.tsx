@@ -26,7 +26,12 @@ export function GalleryPage() {
     `/${accountId}/templates/edit?${new URLSearchParams({ ...(account !== null && { account }), ...query })}`
   return (
     <>
-      <BackLink to={`/${accountId}/templates${account === null ? '' : `?${new URLSearchParams({ account })}`}`}>
+      <BackLink
+        to={{
+          pathname: `/${accountId}/templates`,
+          search: new URLSearchParams(account === null ? {} : { account }).toString(),
+        }}
+      >
         <Trans>Templates</Trans>
       </BackLink>
       <PageHeader
