@@ -30,7 +30,7 @@ export const templateRefusals = defineFacts('templateRefusal', {
   name: { message: 'WhatsApp does not accept the name.', fix: 'Use lower-case letters, digits and underscores only.' },
   header: {
     message: 'WhatsApp does not accept the header.',
-    fix: 'Remove line breaks, emoji, formatting and surplus variables from it.',
+    fix: 'Remove line breaks, emoji, formatting and surplus variables from its text, or choose another file for its image, video or document.',
   },
   body: {
     message: 'WhatsApp does not accept the body.',

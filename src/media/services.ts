@@ -43,8 +43,8 @@ export function createMediaServices(
 }
 
 interface UploadSlots {
-  /** Returns a function that releases the slot. Throws if none is free. */
-  take(accountId: string): () => void
+  /** Runs an upload while it holds a slot. Rejects without running it if none is free. */
+  run<Result>(accountId: string, upload: () => Promise<Result>): Promise<Result>
 }
 
 /** Each upload in progress holds some buffers and a file handle. */
@@ -56,7 +56,7 @@ function createUploadSlots(maxPerAccount: number): UploadSlots {
   const uploads = new Map<string, number>()
   let total = 0
   return {
-    take: (accountId) => {
+    run: async (accountId, upload) => {
       const held = uploads.get(accountId) ?? 0
       if (held >= maxPerAccount)
         throw new ServiceError(
@@ -70,21 +70,14 @@ function createUploadSlots(maxPerAccount: number): UploadSlots {
         })
       uploads.set(accountId, held + 1)
       total += 1
-      return once(() => {
+      try {
+        return await upload()
+      } finally {
         const left = (uploads.get(accountId) ?? 1) - 1
         if (left === 0) uploads.delete(accountId)
         else uploads.set(accountId, left)
         total -= 1
-      })
+      }
     },
-  }
-}
-
-function once(run: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    run()
   }
 }

@@ -13,13 +13,8 @@ import { completeUpload, insertWithinQuota, type MediaRow, renewDuplicate } from
 import { StoreUnavailableError } from './object-store.ts'
 
 /** Downloads a file and stores it, under the upload limits of the account. */
-export async function importMedia(deps: Deps, caller: Caller, input: ImportMediaRequest): Promise<Media> {
-  const releaseSlot = deps.media.slots.take(caller.accountId)
-  try {
-    return await uploadLink(deps, caller, input)
-  } finally {
-    releaseSlot()
-  }
+export function importMedia(deps: Deps, caller: Caller, input: ImportMediaRequest): Promise<Media> {
+  return deps.media.slots.run(caller.accountId, () => uploadLink(deps, caller, input))
 }
 
 /** Downloads a file and stores it. The caller must hold an upload slot. */

@@ -71,17 +71,14 @@ async function uploadFile(
 ): Promise<Media> {
   const name = cleanFilename(filename ?? path.basename(file))
   if (name === undefined) throw new UsageError('--filename must be a name such as invoice.pdf.')
-  const releaseUpload = deps.media.slots.take(accountId)
-  try {
+  return deps.media.slots.run(accountId, async () => {
     // The process that holds the data can have other permissions than the user of the command.
     const handle = await open(file).catch(() => {
       throw invalidField('FILE', `the file ${file} cannot be read by the process that holds the data.`)
     })
     const spooled = await spool(handle.createReadStream(), deps.media.limits)
-    return await storeUpload(deps, { accountId }, spooled, { filename: name, accountId: whatsAppAccountId })
-  } finally {
-    releaseUpload()
-  }
+    return storeUpload(deps, { accountId }, spooled, { filename: name, accountId: whatsAppAccountId })
+  })
 }
 
 export const mediaCommands = [

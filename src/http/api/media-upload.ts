@@ -27,7 +27,8 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipe
       url: uploadMedia.path,
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
-        const perform = () => receiveUpload(deps, call, request)
+        // The limits of uploads apply, which are independent of those of other requests.
+        const perform = () => deps.media.slots.run(call.accountId, () => receive(deps, call, request))
         const procedure = { name: 'media.upload', contract: uploadMedia, perform }
         // The handler reads the body.
         return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse: () => undefined }) }
@@ -35,16 +36,6 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipe
     })
     done()
   })
-}
-
-/** The limits of uploads apply, which are independent of those of other requests. */
-async function receiveUpload(deps: Deps, call: ApiCall, request: FastifyRequest): Promise<Media> {
-  const releaseUpload = deps.media.slots.take(call.accountId)
-  try {
-    return await receive(deps, call, request)
-  } finally {
-    releaseUpload()
-  }
 }
 
 async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyRequest): Promise<Media> {

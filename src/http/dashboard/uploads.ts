@@ -61,13 +61,12 @@ type Receive<P extends DashboardProcedure> = (
 ) => Promise<OutputOf<P>>
 
 /** The limits of uploads apply, as for `media.upload`. */
-async function uploadSample(
+function uploadSample(
   deps: Deps,
   request: FastifyRequest,
   { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
 ): Promise<OutputOf<typeof uploadTemplateSample>> {
-  const releaseUpload = deps.media.slots.take(accountId)
-  try {
+  return deps.media.slots.run(accountId, async () => {
     const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
     const { file } = await receiveForm(deps, request.raw, (stream) =>
       spool(stream, deps.media.limits).catch((error: unknown) => {
@@ -75,24 +74,19 @@ async function uploadSample(
       }),
     )
     return { handle: await uploadReceivedSample(deps, account, { file, format }) }
-  } finally {
-    releaseUpload()
-  }
+  })
 }
 
-async function uploadMedia(
+function uploadMedia(
   deps: Deps,
   request: FastifyRequest,
   { accountId, whatsAppAccountId }: InputOf<typeof uploadTestMedia>,
 ): Promise<OutputOf<typeof uploadTestMedia>> {
-  const releaseUpload = deps.media.slots.take(accountId)
-  try {
+  return deps.media.slots.run(accountId, async () => {
     const { file, filename } = await receiveForm(deps, request.raw, (stream) => spool(stream, deps.media.limits))
     const fields = { filename: cleanFilename(filename), accountId: whatsAppAccountId }
-    return await storeUpload(deps, { accountId }, file, fields)
-  } finally {
-    releaseUpload()
-  }
+    return storeUpload(deps, { accountId }, file, fields)
+  })
 }
 
 /** With the facts of the error, as over tRPC. */

@@ -83,20 +83,17 @@ function wrongType(field: string, format: SampleFormat): ServiceError {
 }
 
 /** Counts towards the concurrent uploads of the account, because it uses disk space and a connection. */
-async function uploadLink(
+function uploadLink(
   deps: SampleDeps,
   account: TemplateAccount,
   { link, field, format }: { link: string; field: string; format: SampleFormat },
 ): Promise<string> {
-  const release = deps.media.slots.take(account.accountId)
-  try {
+  return deps.media.slots.run(account.accountId, async () => {
     const file = await spoolLink(deps, link).catch((error: unknown) => {
       throw error instanceof ServiceError ? withField(error, `${field}.link`) : error
     })
-    return await uploadSpooled(deps, account, file, { field, format })
-  } finally {
-    release()
-  }
+    return uploadSpooled(deps, account, file, { field, format })
+  })
 }
 
 /** Errors caused by the file itself, not by this server. */
