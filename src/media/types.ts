@@ -1,5 +1,6 @@
 import { maxMediaBytes, type MediaKind } from '../../contracts/api/media.ts'
 import { singleLine } from '../../contracts/fields.ts'
+import { cut } from '../platform/text.ts'
 
 /** The media types that WhatsApp takes for the headers of templates (reference 2, section 4), and their extensions. */
 const types: Readonly<Record<string, { kind: MediaKind; extension: string }>> = {
@@ -34,7 +35,8 @@ export function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / (1024 * 1024))
 }
 
-const FileName = singleLine(240)
+const maxNameLength = 240
+const FileName = singleLine(maxNameLength)
 
 /** Returns the last part of the path of a URL, if it looks like a filename. */
 export function nameOfLink(link: string): string | undefined {
@@ -53,6 +55,5 @@ export function cleanFilename(name: string | undefined): string | undefined {
     .at(-1)
     ?.replaceAll(/[\x00-\x1f\x7f]/g, '')
     .trim()
-    .slice(0, 240)
-  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(base).data : undefined
+  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(cut(base, maxNameLength)).data : undefined
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cut } from '../platform/text.ts'
 
 /**
  * Meta's text as it can be stored: PostgreSQL stores no NUL, and neither UTF-8 nor JSON has a form for half of a surrogate
@@ -8,9 +9,8 @@ export function toStorable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }
 
-/** Cuts a text, but not within an emoji. */
-export function cut(text: string, maxCharacters: number): string {
-  return toStorable(text.slice(0, maxCharacters))
+export function cutStorable(text: string, maxCharacters: number): string {
+  return toStorable(cut(text, maxCharacters))
 }
 
 /** An optional field of Meta that accepts any type: one that cannot be read counts as absent. */

@@ -479,6 +479,11 @@ test.each([
   },
 )
 
+test('cuts a long filename between characters', async () => {
+  const response = await upload(jpeg(), `${'a'.repeat(239)}\u{1f600}.jpg`)
+  expect(response.json().data['filename']).toBe('a'.repeat(239))
+})
+
 test.each(['../../../../tmp/x.jpg', '..\\..\\x.jpg', '/etc/passwd.jpg', 'a\u0000b.jpg'])(
   'keeps a file that is called %j in its folder',
   async (filename) => {

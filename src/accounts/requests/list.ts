@@ -12,6 +12,7 @@ import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { firstRequestIdAt, timeOfRequestId, messageIdPattern } from '../../platform/ids.ts'
+import { cut } from '../../platform/text.ts'
 import {
   countByErrorCode,
   findMessagesByExternalId,
@@ -126,7 +127,7 @@ const shownMessageLength = 300
  */
 function findErrorMessage(response: string): string | undefined {
   const [, message] = /"message": "((?:[^"\\]|\\.)*)/.exec(response) ?? []
-  return message?.replaceAll(/\\(["\\/])/g, '$1').slice(0, shownMessageLength)
+  return message && cut(message.replaceAll(/\\(["\\/])/g, '$1'), shownMessageLength)
 }
 
 export function toRequestDetails(row: StoredRequest): ApiRequestDetails {

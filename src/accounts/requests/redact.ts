@@ -1,3 +1,5 @@
+import { cut } from '../../platform/text.ts'
+
 /** Fields whose values are shown. Everything else can be a one-time code, a token or a name, and is hidden. */
 const shownFields = new Set([
   'to',
@@ -119,7 +121,7 @@ function redactTool(message: unknown): unknown {
 
 /** Shows strings and numbers, and lists of them; hides anything else. */
 function show(value: unknown): unknown {
-  if (typeof value === 'string') return value.slice(0, maxValueLength)
+  if (typeof value === 'string') return cut(value, maxValueLength)
   if (typeof value === 'number') return value
   return Array.isArray(value)
     ? limitItems(value.map((item) => (typeof item === 'object' ? hide(item, 1) : show(item))))
@@ -166,7 +168,7 @@ function maskWords(text: string): string {
 }
 
 function truncate(text: string, maxLength: number = maxBodyLength): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+  return text.length > maxLength ? `${cut(text, maxLength)}…` : text
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

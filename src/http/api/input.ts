@@ -4,6 +4,7 @@ import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { unwrapSchema } from '../../../contracts/fields.ts'
+import { cut } from '../../platform/text.ts'
 import { rejectUnstorable } from './plain-text.ts'
 
 /** A parser may ignore it (RFC 8259, 8.1). */
@@ -143,7 +144,7 @@ function assertFewEntries(record: object, path: PropertyKey[]): void {
 function describeFields(issues: Issue[]): Record<string, Sentence> {
   const fields = new Map<string, Sentence>()
   for (const { path, message } of issues) {
-    const name = path.map(String).join('.')
+    const name = path.map(String).join('.').toWellFormed()
     // If a field has several problems, only the first is reported.
     if (name !== '' && !fields.has(name)) fields.set(name, readProblem(message))
   }
@@ -158,7 +159,7 @@ function describeIssues(issues: Issue[], schema: z.ZodObject): string {
 }
 
 function describeIssue(issue: Issue, schema: z.ZodObject): string {
-  const field = formatPath(issue.path).slice(0, 80)
+  const field = cut(formatPath(issue.path), 80)
   if (issue.code === 'unrecognized_keys')
     return describeUnknownFields(issue.keys, { fields: listFields(schema, issue.path), within: field })
   if (field === '') return 'The request must be a JSON object.'

@@ -1,4 +1,5 @@
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
+import { cut } from '../../platform/text.ts'
 
 /**
  * Rejects text that cannot be stored and returned unchanged: half of a surrogate pair (RFC 7493, 2.1), which UTF-8 cannot
@@ -7,8 +8,10 @@ import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 export function rejectUnstorable(raw: unknown): void {
   if (isStorable(raw)) return
   const { path, problem } = findUnstorable(raw, []) ?? { path: [], problem: halfPair }
-  const field = formatPath(path).toWellFormed().slice(0, 80)
-  throw new ServiceError('VALIDATION_ERROR', `${field}: ${problem}.`, { fields: { [path.join('.')]: problem } })
+  const field = cut(formatPath(path), 80)
+  throw new ServiceError('VALIDATION_ERROR', `${field}: ${problem}.`, {
+    fields: { [path.join('.').toWellFormed()]: problem },
+  })
 }
 
 const halfPair = 'must not contain half of a surrogate pair: cut text between characters, not within an emoji'

@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { defaultStallMilliseconds, type SpooledFile, uploadTimedOut } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
+import { cut } from '../../platform/text.ts'
 
 /** How long the rest of a body is read and discarded before the connection is closed. */
 const lingerMilliseconds = 5_000
@@ -83,8 +84,8 @@ async function readForm(
 
   parser
     .on('field', (name, value, nameTruncated, valueTruncated) => {
-      if (nameTruncated || valueTruncated) reject(invalidField(name.slice(0, 80), 'must have at most 1024 bytes.'))
-      else if (fields.has(name)) reject(invalidField(name.slice(0, 80), 'was given twice. Send it once.'))
+      if (nameTruncated || valueTruncated) reject(invalidField(cut(name, 80), 'must have at most 1024 bytes.'))
+      else if (fields.has(name)) reject(invalidField(cut(name, 80), 'was given twice. Send it once.'))
       else fields.set(name, value)
     })
     .on('file', (_name, stream, filename) => {

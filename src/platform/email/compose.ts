@@ -1,3 +1,5 @@
+import { cut } from '../text.ts'
+
 /** Subject and body of an email. */
 export interface EmailContent {
   subject: string
@@ -36,7 +38,7 @@ export function composeEmail({ subject, paragraphs, link, closing = [], unsubscr
     ...end.map((url) => toLink({ label: url, url })),
   ].join('\n')
   return {
-    subject: toLine(subject).slice(0, maxSubjectLength),
+    subject: cut(toLine(subject), maxSubjectLength),
     text: `${text}\n`,
     html: `<!doctype html>\n<html lang="en"><body>\n${html}\n</body></html>\n`,
     ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),

@@ -1,4 +1,4 @@
-import { cut } from '../wire-values.ts'
+import { cutStorable } from '../wire-values.ts'
 import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQualityValue, toDate } from './wire.ts'
 
 /**
@@ -80,7 +80,7 @@ function readAccount(id: string, at: Date | undefined, value: unknown): Reported
     ownerId: waba?.waba_id ?? id,
     ...(phoneNumber !== undefined && { number: { displayDigits: phoneNumber.replaceAll(/\D/g, '') } }),
     change: disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck',
-    reason: lost?.reason === undefined ? event : `${event}: ${cut(lost.reason, maxTextLength)}`,
+    reason: lost?.reason === undefined ? event : `${event}: ${cutStorable(lost.reason, maxTextLength)}`,
     notices: readNotices(account.data, at),
   }
 }
@@ -90,7 +90,7 @@ function readNotices(account: AccountValue, at: Date | undefined): ReportedNotic
   const { event, ban_info: ban, violation_info: violation, restriction_info: restrictions = [] } = account
   if (event === 'DISABLED_UPDATE') return readBan(ban ?? {}, at)
   if (event !== 'ACCOUNT_RESTRICTION' && event !== 'ACCOUNT_VIOLATION') return []
-  const reported = cut(violation?.violation_type ?? event, maxTextLength)
+  const reported = cutStorable(violation?.violation_type ?? event, maxTextLength)
   const type = reported.replace(/_(RECOVERY|UNBAN)$/, '')
   const notice = { type, restrictions: [], at }
   if (type !== reported)
@@ -103,10 +103,10 @@ function readNotices(account: AccountValue, at: Date | undefined): ReportedNotic
   const listed = restrictions.flatMap(({ restriction_type, expiration }) => {
     if (restriction_type === undefined) return []
     const until = toTime(expiration)
-    return [{ type: cut(restriction_type, maxTextLength), ...(until && { until }) }]
+    return [{ type: cutStorable(restriction_type, maxTextLength), ...(until && { until }) }]
   })
   const remediation = restrictions.find((one) => one.remediation !== undefined)?.remediation
-  const description = remediation === undefined ? {} : { description: cut(remediation, maxTextLength) }
+  const description = remediation === undefined ? {} : { description: cutStorable(remediation, maxTextLength) }
   return [{ ...notice, ...description, key: `${kind} ${type}`, kind, restrictions: listed, isOver: false }]
 }
 
@@ -115,7 +115,7 @@ function readBan(
   at: Date | undefined,
 ): ReportedNotice[] {
   if (state === undefined) return []
-  const description = date === undefined ? {} : { description: cut(date, maxTextLength) }
+  const description = date === undefined ? {} : { description: cutStorable(date, maxTextLength) }
   const notice = { key: 'warning SCHEDULE_FOR_DISABLE', kind: 'warning', type: 'SCHEDULE_FOR_DISABLE' } as const
   return [{ ...notice, ...description, restrictions: [], at, isOver: state !== 'SCHEDULE_FOR_DISABLE' }]
 }
@@ -136,7 +136,7 @@ function readAlert(id: string, at: Date | undefined, value: unknown): ReportedAc
   const alert = AccountAlertValue.safeParse(value).data
   const { alert_type, alert_severity, alert_status, alert_description } = alert?.alert_info ?? alert ?? {}
   if (!alert || alert_type === undefined) return undefined
-  const type = cut(alert_type, maxTextLength)
+  const type = cutStorable(alert_type, maxTextLength)
   const isOver = alert_status === 'NONE' || alert_severity === 'INFORMATIONAL' || goodNews.has(type)
   const isOfNumber = alert.entity_type === 'PHONE_NUMBER' && alert.entity_id !== undefined
   return {
@@ -150,7 +150,7 @@ function readAlert(id: string, at: Date | undefined, value: unknown): ReportedAc
         key: `alert ${type.replace(/^OBA_.*/, 'OBA')}`,
         kind: 'alert',
         type,
-        ...(alert_description !== undefined && { description: cut(alert_description, maxTextLength) }),
+        ...(alert_description !== undefined && { description: cutStorable(alert_description, maxTextLength) }),
         restrictions: [],
         at,
         isOver,

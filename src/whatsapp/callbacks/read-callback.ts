@@ -20,7 +20,7 @@ import {
   type WhatsAppIdentity,
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
-import { cut } from '../wire-values.ts'
+import { cutStorable } from '../wire-values.ts'
 import { unknownCode } from '../../../contracts/fields.ts'
 
 /** The status of a message. */
@@ -211,7 +211,7 @@ const maxTitleLength = 200
 function readError(item: unknown, phoneNumberId: string): Item {
   const error = CallbackError.safeParse(item).data
   if (!error) return { ignored: 1 }
-  return { error: { phoneNumberId, code: error.code, title: error.title && cut(error.title, maxTitleLength) } }
+  return { error: { phoneNumberId, code: error.code, title: error.title && cutStorable(error.title, maxTitleLength) } }
 }
 
 function readUserMessage(item: unknown, phoneNumberId: string, complete: CompleteIdentity): Item {

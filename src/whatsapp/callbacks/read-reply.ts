@@ -1,5 +1,5 @@
 import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
-import { cut } from '../wire-values.ts'
+import { cutStorable } from '../wire-values.ts'
 import { toDate, UserMessage, UserPreference } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, a completed flow, or the own number that a button asked for. */
@@ -78,8 +78,8 @@ function bound({ kind, text, payload }: Content): Pick<UserReply, 'kind' | 'text
   const truncated = (text?.length ?? 0) > maxTextCharacters || (payload?.length ?? 0) > maxPayloadCharacters
   return {
     kind,
-    ...(text !== undefined && { text: cut(text, maxTextCharacters) }),
-    ...(payload !== undefined && { payload: cut(payload, maxPayloadCharacters) }),
+    ...(text !== undefined && { text: cutStorable(text, maxTextCharacters) }),
+    ...(payload !== undefined && { payload: cutStorable(payload, maxPayloadCharacters) }),
     ...(truncated && { truncated }),
   }
 }

@@ -1,6 +1,6 @@
 import { classifyError, deniesAccess, type ErrorClass, isTransient, throttledWithoutCode } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
-import { cut } from '../wire-values.ts'
+import { cutStorable } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
 import { ErrorBody, type GraphError, parseJson, UncodedErrorBody } from './wire.ts'
 
@@ -65,7 +65,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
     .replace(/EAA\w{16,}/g, '***')
-  return cut(shown, maxTextLength)
+  return cutStorable(shown, maxTextLength)
 }
 
 function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAppError {

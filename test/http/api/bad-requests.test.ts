@@ -94,6 +94,19 @@ test.each([
   expect(response.json().error.message).toMatch(says)
 })
 
+const smileys = '\u{1f600}'.repeat(60)
+
+test.each([
+  { what: 'a half that is quoted', variables: '{"\\ud83d":5}' },
+  { what: 'an emoji where the name is cut', variables: `{"a${smileys}":5}` },
+  { what: 'both', variables: `{"a${smileys}\\ud83d":"x"}` },
+])('names a field in whole characters: $what', async ({ variables }) => {
+  const body = JSON.stringify({ ...sendMessage.example.input, variables: '#' }).replace('"#"', variables)
+  const response = await post(body)
+  expectFailure(response, 'VALIDATION_ERROR')
+  expect(response.text).not.toMatch(/\\ud[89a-f]/)
+})
+
 test('accepts a whole emoji in escapes', async () => {
   const body = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d\\ude00"')
   expect((await post(body)).json().data).toMatchObject({ externalId: '😀' })

@@ -1,4 +1,5 @@
 import type { ChatFormat } from '../../../../contracts/dashboard/alert.ts'
+import { cut } from '../../../platform/text.ts'
 import type { AlertText } from '../text.ts'
 
 /** Slack's limit for a header. A section may have 3000 characters. */
@@ -8,8 +9,8 @@ const maxParagraphLength = 2000
 /** Returns the JSON body of an alert in the format of the chat. */
 export function formatPost(format: ChatFormat, text: AlertText): string {
   const bounded = {
-    title: toLine(text.title).slice(0, maxTitleLength),
-    paragraphs: text.paragraphs.map((paragraph) => toLine(paragraph).slice(0, maxParagraphLength)),
+    title: cut(toLine(text.title), maxTitleLength),
+    paragraphs: text.paragraphs.map((paragraph) => cut(toLine(paragraph), maxParagraphLength)),
     link: text.link,
   }
   return JSON.stringify(format === 'slack' ? toSlack(bounded) : toTeams(bounded))
