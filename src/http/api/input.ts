@@ -10,24 +10,36 @@ import { rejectUnstorable } from './plain-text.ts'
 /** A parser may ignore it (RFC 8259, 8.1). */
 const byteOrderMark = '\uFEFF'
 
+interface BodyHeaders {
+  contentType: string | undefined
+  contentEncoding: string | undefined
+}
+
 /** Parses a JSON request body (RFC 8259). Errors give the position of a syntax error, never the text around it. */
-export function parseJsonBody(
-  body: unknown,
-  headers: { contentType: string | undefined; contentEncoding: string | undefined },
-): unknown {
-  if (!isJson(headers.contentType))
+export function parseJsonBody(body: unknown, headers: BodyHeaders): unknown {
+  assertPlainJson(headers)
+  if (!Buffer.isBuffer(body) || body.length === 0)
+    throw new ServiceError('VALIDATION_ERROR', 'The request body is empty: it must be a JSON object.')
+  return parse(decode(body))
+}
+
+/** Returns the text of a JSON request body, which can be empty and may be malformed. */
+export function decodeJsonBody(body: Buffer, headers: BodyHeaders): string {
+  assertPlainJson(headers)
+  return decode(body)
+}
+
+function assertPlainJson({ contentType, contentEncoding }: BodyHeaders): void {
+  if (!isJson(contentType))
     throw new ServiceError(
       'UNSUPPORTED_MEDIA_TYPE',
       'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
     )
-  if (headers.contentEncoding !== undefined && headers.contentEncoding !== 'identity')
+  if (contentEncoding !== undefined && contentEncoding !== 'identity')
     throw new ServiceError(
       'UNSUPPORTED_MEDIA_TYPE',
       'The request body must not be compressed: send it without Content-Encoding.',
     )
-  if (!Buffer.isBuffer(body) || body.length === 0)
-    throw new ServiceError('VALIDATION_ERROR', 'The request body is empty: it must be a JSON object.')
-  return parse(decode(body))
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -55,7 +55,7 @@ function acceptsStream({ headers }: FastifyRequest): boolean {
 
 function readBody({ url, headers, body }: FastifyRequest): string | undefined {
   const isPlain = headers['content-type'] === 'application/json' && !url.includes('?')
-  return isPlain && typeof body === 'string' && !body.startsWith('\uFEFF') ? body : undefined
+  return isPlain && typeof body === 'string' ? body : undefined
 }
 
 /** The input as `encodeURIComponent` encodes it. */

@@ -1,5 +1,5 @@
 import { initTRPC, TRPCError, type TRPCErrorShape } from '@trpc/server'
-import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
+import { fastifyRequestHandler } from '@trpc/server/adapters/fastify'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { withFacts } from '../../../contracts/facts/fact.ts'
@@ -9,7 +9,7 @@ import type { Deps } from '../../deps.ts'
 import { costOf, type Pipeline } from '../../pipeline/pipeline.ts'
 import type { ProcedureCall, ServedProcedure } from '../../pipeline/procedures.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
-import { parseInput } from './input.ts'
+import { decodeJsonBody, parseInput } from './input.ts'
 import { sizeOf } from './rest.ts'
 import { recordFailure, traceOf } from './request-log.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
@@ -42,17 +42,36 @@ export async function registerTrpc<P extends Procedure, Call extends ProcedureCa
 ): Promise<void> {
   const { prefix, procedures, maxBatchSize } = options
   const router = buildRouter(deps, options)
-  await app.register(async (trpc) => {
+  await app.register((trpc, _options, done) => {
+    trpc.removeAllContentTypeParsers()
+    trpc.addContentTypeParser('application/json', { parseAs: 'buffer' }, decodeBody)
     serveSingleCalls(trpc, { router, procedures, createContext })
-    await trpc.register(fastifyTRPCPlugin, {
-      prefix,
-      trpcOptions: {
+    // Not tRPC's plugin, which replaces bytes that are not UTF-8 in bodies.
+    trpc.all<{ Params: { path: string } }>(`${prefix}/:path`, (req, res) =>
+      fastifyRequestHandler({
         router,
         maxBatchSize,
-        createContext: ({ req, res }: CreateFastifyContextOptions) => createContext(req, res),
-      },
-    })
+        createContext: () => createContext(req, res),
+        req,
+        res,
+        path: req.params.path,
+      }),
+    )
+    done()
   })
+}
+
+function decodeBody(
+  { headers }: FastifyRequest,
+  body: Buffer,
+  done: (error: Error | null, text?: string) => void,
+): void {
+  try {
+    const { 'content-type': contentType, 'content-encoding': contentEncoding } = headers
+    done(null, decodeJsonBody(body, { contentType, contentEncoding }))
+  } catch (error) {
+    done(error as ServiceError)
+  }
 }
 
 /** Must not throw: tRPC reports any error here as a 500. */

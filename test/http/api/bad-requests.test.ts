@@ -307,6 +307,29 @@ test.each(['{', '[]', 'null', '"x"', '{"json":1}', ''])(
   },
 )
 
+test.each([
+  { what: 'bytes that are not UTF-8', type: 'application/json', code: 'VALIDATION_ERROR' },
+  { what: 'another character set', type: 'application/json; charset=iso-8859-1', code: 'UNSUPPORTED_MEDIA_TYPE' },
+])('sends no replacement characters for $what over tRPC', async ({ type, code }) => {
+  const headers = { 'content-type': type }
+  const input = JSON.stringify({ ...sendMessage.example.input, externalId: 'Zo\u00eb' })
+  for (const [to, body] of [
+    ['/trpc/message.send', input],
+    ['/trpc/message.send?batch=1', `{"0":${input}}`],
+  ] as const) {
+    const response = await post(Buffer.from(body, 'latin1'), headers, to)
+    expect(response.json()).toMatchObject({ error: { data: { code } } })
+  }
+})
+
+test('formats the error of a whole URL as its door does', async () => {
+  const head = `POST http://x/trpc/message.send HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 0`
+  const answer = await answerTo(head)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+  })
+})
+
 test('returns a result for each call of a tRPC batch', async () => {
   const response = await post(
     JSON.stringify({ 0: sendMessage.example.input, 1: {} }),
