@@ -130,6 +130,7 @@ function createConnections(options: ServerOptions): Connections {
 }
 
 function createApp(deps: Deps, options: ServerOptions, connections: Connections): FastifyInstance {
+  const createId = createRequestIds(deps.randomBytes)
   return fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: maxBodyBytes,
@@ -145,15 +146,27 @@ function createApp(deps: Deps, options: ServerOptions, connections: Connections)
         requireHostHeader: false,
       }),
     routerOptions: { maxParamLength: 1024 },
+    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : toOriginForm(url)),
     schemaController: { compilersFactory: noSchemas },
-    genReqId: createRequestIds(deps.randomBytes),
+    genReqId: createId,
     // While closing, the server still handles requests on open connections.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, createId()),
+    // No hook runs for these requests.
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
-      void answerFailure(deps, options, error, request, reply),
+      void answerFailure(deps, options, error, request, addCommonHeaders(reply, request.id)),
   })
+}
+
+/** A client may send a whole URL, as to a proxy (RFC 9112, 3.2.2). What serves requests compares paths. */
+function toOriginForm(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
+}
+
+/** Lower case saves Fastify the conversion on each request. */
+function addCommonHeaders(reply: FastifyReply, requestId: string): FastifyReply {
+  return reply.header('x-request-id', requestId).header('x-content-type-options', 'nosniff')
 }
 
 /** What each answer has, whatever serves it, and the answers to requests that nothing serves. */
@@ -167,8 +180,7 @@ function answerEveryRequest(
   }: { connections: Connections; explainUnknownRoute: ReturnType<typeof createExplainUnknownRoute> },
 ): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // Lower case saves Fastify the conversion on each request.
-    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    addCommonHeaders(reply, request.id)
     if (options.readState() !== 'serving') void reply.header('connection', 'close')
     // Runs before the body is read, because Fastify rejects the bodies of some methods.
     done(
@@ -269,7 +281,7 @@ function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess 
 }
 
 /** Responds to invalid HTTP and to timeouts with the error envelope, then closes the connection. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -281,6 +293,8 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
     ...Object.entries(failureHeaders(failure, undefined)).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -15,7 +15,7 @@ const maxJsonBytes = 64 * 1024
 
 /** Whether a request is an upload, whose body may take longer than that of other requests. */
 export function isUpload({ method, url }: IncomingMessage): boolean {
-  return method === uploadMedia.method && url === uploadMedia.path
+  return method === uploadMedia.method && url?.split('?', 1)[0] === uploadMedia.path
 }
 
 /** Serves the only API route that accepts files. Its body is a stream that is not read before the caller is authorized. */

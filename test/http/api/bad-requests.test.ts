@@ -428,6 +428,7 @@ test.each([
 ])('responds to $what with the failure envelope', async ({ head }) => {
   const answer = await answerTo(head)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(answer).toMatch(/^x-request-id: req_/im)
   expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
     success: false,
     error: { code: 'VALIDATION_ERROR' },
@@ -445,6 +446,7 @@ test.each([
   { what: 'a path that is not UTF-8', head: 'GET /api/v1/%ff HTTP/1.1\r\nHost: x' },
 ])('responds to $what with the envelope of a failure', async ({ head }) => {
   const answer = await answerTo(head)
+  expect(answer).toMatch(/^x-request-id: req_/im)
   expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
   expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
 })
