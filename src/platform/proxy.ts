@@ -77,7 +77,7 @@ function isLoopback(host: string): boolean {
 /** One spelling of each name and address. */
 function normalizeHost(host: string): string {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1')
-  return ipaddr.isValid(bare) ? ipaddr.parse(bare).toString() : bare.replace(/(.)\.$/, '$1')
+  return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/(.)\.$/, '$1')
 }
 
 /** Describes the settings for operators, without user names and passwords. */
@@ -97,16 +97,43 @@ export function authorizeAtProxy({ username, password }: URL): Record<string, st
   return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }
 }
 
+/** A dispatcher of the undici that Node contains. */
+interface Dispatcher {
+  dispatch(options: { origin: string | URL }, handler: object): boolean
+}
+
+/** Where `fetch` finds its dispatcher, by the version of undici. */
+const dispatcherSlots = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
+
+function readDispatcher(slot: symbol): Dispatcher | undefined {
+  return Reflect.get(globalThis, slot) as Dispatcher | undefined
+}
+
 /**
- * Lets `fetch`, which calls the OpenID provider, use the proxies. It has a setting for the whole process only. Returns a
- * function that ends this.
+ * Lets `fetch`, which calls the OpenID provider, use the proxies. Node has a setting for the whole process only, which knows
+ * fewer forms of NO_PROXY. So each request gets its dispatcher here, with the proxies or without. Returns a function that
+ * ends this.
  */
 export function useProxiesForFetch(proxies: ProxySettings | undefined): () => void {
   if (!proxies) return () => {}
-  const direct = ['localhost', '127.0.0.1', '::1', ...proxies.direct.map(({ text }) => text)]
-  return setGlobalProxyFromEnv({
+  const restore = setGlobalProxyFromEnv({
     ...(proxies.https && { HTTPS_PROXY: proxies.https.href }),
     ...(proxies.http && { HTTP_PROXY: proxies.http.href }),
-    NO_PROXY: direct.join(','),
   })
+  const proxied = new Map(dispatcherSlots.map((slot) => [slot, readDispatcher(slot)]))
+  restore()
+  const stops = dispatcherSlots.map((slot) => chooseDispatcher(slot, proxies, proxied.get(slot)))
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function chooseDispatcher(slot: symbol, proxies: ProxySettings, proxied: Dispatcher | undefined): () => void {
+  const direct = readDispatcher(slot)
+  // This version of undici does not use the slot.
+  if (!direct || !proxied) return () => {}
+  const dispatch: Dispatcher['dispatch'] = (options, handler) =>
+    (findProxy(proxies, new URL(options.origin)) ? proxied : direct).dispatch(options, handler)
+  Reflect.set(globalThis, slot, { dispatch })
+  return () => void Reflect.set(globalThis, slot, direct)
 }

@@ -29,6 +29,8 @@ test.each([
   { noProxy: '[2001:db8::1]:443', url: 'https://[2001:DB8:0::1]', direct: true },
   { noProxy: '2001:db8::1', url: 'https://[2001:db8:0::1]', direct: true },
   { noProxy: '192.0.2.7', url: 'https://192.0.2.7', direct: true },
+  { noProxy: '10.0.0.0/8', url: 'https://[::ffff:10.1.2.3]', direct: true },
+  { noProxy: '::ffff:192.0.2.7', url: 'https://192.0.2.7', direct: true },
   { noProxy: '2.7', url: 'https://192.0.2.7', direct: false },
   { noProxy: '', url: 'http://localhost:3001', direct: true },
   { noProxy: '', url: 'http://127.1.2.3', direct: true },

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import tls from 'node:tls'
@@ -212,4 +213,22 @@ test('calls an OpenID provider through the proxy, until the server stops', async
   tls.setDefaultCACertificates(usual)
   await expect(fetch(`https://${host}/`)).rejects.toThrow('fetch failed')
   expect(lines()).toHaveLength(1)
+})
+
+test.each([
+  { noProxy: '', host: '0.0.0.0', viaProxy: true },
+  { noProxy: '0.0.0.0/8', host: '0.0.0.0', viaProxy: false },
+  { noProxy: '', host: '[::ffff:127.0.0.1]', viaProxy: false },
+])('reads NO_PROXY "$noProxy" for an OpenID provider at $host', async ({ noProxy, host, viaProxy }) => {
+  const provider = createHttpServer((_request, response) => void response.end('{}')).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  const { port } = provider.address() as AddressInfo
+  const forward = await startOutboundProxy({ port })
+  const stop = useProxiesForFetch(through(forward.url, noProxy))
+
+  expect(await (await fetch(`http://${host}:${port}/`)).json()).toEqual({})
+  expect(forward.requests.length > 0).toBe(viaProxy)
+  stop()
+  forward.close()
+  provider.close()
 })
