@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from './database-url.ts'
@@ -27,13 +28,22 @@ const TrustedProxies = z.string().transform((text, context): string[] => {
     .map((part) => part.trim())
     .filter((part) => part !== '')
   for (const proxy of proxies) {
-    if (proxyGroups.includes(proxy) || ipaddr.isValid(proxy) || ipaddr.isValidCIDR(proxy)) continue
+    if (proxyGroups.includes(proxy) || isAddressOrRange(proxy)) continue
     context.addIssue(
       `must list the addresses or CIDR ranges of your proxies, or ${proxyGroups.join(', ')}, separated by commas; "${proxy}" is neither`,
     )
   }
   return proxies
 })
+
+/**
+ * Not the forms of `inet_aton`, which ipaddr.js accepts: `1`, which counts proxies in other programs, would be the address
+ * 0.0.0.1, and `010.0.0.0/8` the range 8.0.0.0/8.
+ */
+function isAddressOrRange(text: string): boolean {
+  const [address = ''] = text.split('/', 1)
+  return isIP(address) !== 0 && !address.includes('%') && (address === text || ipaddr.isValidCIDR(text))
+}
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 

@@ -54,6 +54,11 @@ test.each([
   },
   { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
   { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
+  { environment: { TRUST_PROXY: '1' }, says: /^TRUST_PROXY: .*"1" is neither/ },
+  { environment: { TRUST_PROXY: '010.0.0.0/8' }, says: /^TRUST_PROXY: .*"010.0.0.0\/8" is neither/ },
+  { environment: { TRUST_PROXY: '10/8' }, says: /^TRUST_PROXY: .*"10\/8" is neither/ },
+  { environment: { TRUST_PROXY: '10.0.0.0/33' }, says: /^TRUST_PROXY: .*"10.0.0.0\/33" is neither/ },
+  { environment: { TRUST_PROXY: 'fe80::1%eth0' }, says: /^TRUST_PROXY: .*"fe80::1%eth0" is neither/ },
   { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
   {
     environment: { WAYBILL_RETENTION_DAYS: '2' },
