@@ -11,14 +11,16 @@ const source = inject('database')
 
 /** Runs `use` on an empty database of its own. */
 async function withNewDatabase<Result>(
-  { options = '', settings = [] }: { options?: string; settings?: readonly string[] },
+  { options = '', settings = [], search = '' }: { options?: string; settings?: readonly string[]; search?: string },
   use: (db: ReturnType<typeof openDatabase>, name: string) => Promise<Result>,
 ): Promise<Result> {
   if (source.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
   const name = `waybill_session_${randomBytes(6).toString('hex')}`
   await run(source.adminUrl, `create database ${name} ${options}`)
   for (const setting of settings) await run(source.adminUrl, `alter database ${name} set ${setting}`)
-  const db = openDatabase({ kind: 'postgres', url: withDatabase(source.adminUrl, name) }, pino({ level: 'silent' }))
+  const url = new URL(withDatabase(source.adminUrl, name))
+  for (const [parameter, value] of new URLSearchParams(search)) url.searchParams.set(parameter, value)
+  const db = openDatabase({ kind: 'postgres', url: url.href }, pino({ level: 'silent' }))
   try {
     return await use(db, name)
   } finally {
@@ -47,6 +49,8 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
       "default_transaction_isolation to 'serializable'",
       'default_transaction_deferrable to on',
       "idle_session_timeout to '1s'",
+      "idle_in_transaction_session_timeout to '1s'",
+      'synchronous_commit to off',
       "statement_timeout to '1ms'",
       "lock_timeout to '1ms'",
     ]
@@ -55,7 +59,8 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
       (select count(*)::int from (values (null::int)) row (value) where value = null) as equals,
       length('a\\b') as length, current_setting('transaction_isolation') as isolation,
       current_setting('transaction_deferrable') as deferrable, current_setting('idle_session_timeout') as idle,
-      current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
+      current_setting('idle_in_transaction_session_timeout') as idle_in_transaction,
+      current_setting('synchronous_commit') as commit, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
     const readAll = async (db: ReturnType<typeof openDatabase>) => {
       await migrate(db)
       return (await read.execute(db)).rows
@@ -75,10 +80,30 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
         isolation: 'read committed',
         deferrable: 'off',
         idle: '0',
+        idle_in_transaction: '0',
+        commit: 'on',
         statement: '8s',
         lock: '1s',
       },
     ])
+  })
+
+  test('are not taken from the URL, which would replace the settings of Waybill', async () => {
+    const search = 'statement_timeout=0&lock_timeout=0&query_timeout=1&idle_in_transaction_session_timeout=1'
+    await withNewDatabase({ search }, async (db) => {
+      await migrate(db)
+      const { rows } = await sql`select current_setting('statement_timeout') as statement,
+        current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle,
+        pg_sleep(0.01)`.execute(db)
+      expect(rows).toMatchObject([{ statement: '8s', lock: '1s', idle: '0' }])
+    })
+  })
+
+  test('that a standby waits for are kept', async () => {
+    await withNewDatabase({ settings: ['synchronous_commit to remote_apply'] }, async (db) => {
+      const { rows } = await sql`select current_setting('synchronous_commit') as commit`.execute(db)
+      expect(rows).toEqual([{ commit: 'remote_apply' }])
+    })
   })
 
   test.each([

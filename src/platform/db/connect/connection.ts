@@ -35,12 +35,22 @@ export function connectionOptions(config: PostgresConfig): ConnectionOptions {
 }
 
 function createOptions(config: PostgresConfig): ConnectionOptions {
-  const { url, ...tls } = readTls(config.url)
+  const { url, ...tls } = readTls(withoutTimeouts(config.url))
   const passwords = new URL(url).password === '' ? createPasswords(config) : undefined
   const options = { Client: AuthenticatedClient, connectionString: url, ...tls, passwords }
   if (!config.hosts) return { ...options, server: undefined }
   const probe = (server: Host) => tryConnecting({ ...options, server, connectionTimeoutMillis: probeMilliseconds })
   return { ...options, server: new WritableHost(config.hosts, probe) }
+}
+
+/** `pg` prefers them to its options, and DATABASE_STATEMENT_TIMEOUT and DATABASE_LOCK_TIMEOUT apply to Waybill. */
+const timeouts = ['statement_timeout', 'lock_timeout', 'query_timeout']
+
+function withoutTimeouts(text: string): string {
+  const url = new URL(text)
+  if (!timeouts.some((name) => url.searchParams.has(name))) return text
+  for (const name of timeouts) url.searchParams.delete(name)
+  return url.href
 }
 
 async function tryConnecting(options: ConnectionOptions): Promise<void> {
@@ -148,15 +158,18 @@ const pinned = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
   idle_session_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
 } as const satisfies Record<string, string>
 
 const settings = Object.entries(pinned).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
 /**
  * Runs first on every connection, and says whether it allows no writes. A statement, because poolers drop or reject
- * options of a connection.
+ * options of a connection. What has been acknowledged must survive a crash, so commits are synchronous; which standbys
+ * they wait for is up to the operator.
  */
 const pinSettings = `select ${settings.join(', ')},
   pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as is_read_only,
   case when current_setting('transaction_timeout', true) is not null
-    then set_config('transaction_timeout', '0', false) end`
+    then set_config('transaction_timeout', '0', false) end,
+  case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end`
