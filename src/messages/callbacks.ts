@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { dayMilliseconds } from '../../contracts/time.ts'
 import type { Deps } from '../deps.ts'
 import type { TracedItem } from '../platform/db/traced.ts'
 import {
@@ -108,7 +109,7 @@ type SendersByNumber = ReadonlyMap<string, CallbackSender>
 
 async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSender[]): Promise<CallbackResult> {
   const senderOf: SendersByNumber = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
-  const { known, unknown } = splitStatuses(part.statuses, senderOf)
+  const { known, unknown } = splitStatuses(part.statuses, senderOf, deps.now())
   const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, known.length > 0 ? 'statuses' : 'other')
@@ -138,10 +139,11 @@ async function applyUserUpdates(deps: CallbackDeps, part: Inbound, senderOf: Sen
   const items = countUserUpdates(part)
   if (items === 0) return noCounts()
   const { replies, preferences, identityChanges } = part
+  const now = deps.now()
   const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
     const { accountId, whatsAppAccountId, wabaId } = senderOf.get(item.phoneNumberId) ?? {}
     return accountId !== undefined && whatsAppAccountId !== undefined && wabaId !== undefined
-      ? [{ ...item, accountId, whatsAppAccountId, wabaId }]
+      ? [{ ...item, at: readTime(item.at, now), accountId, whatsAppAccountId, wabaId }]
       : []
   }
   const known: UserUpdate[] = [
@@ -195,16 +197,26 @@ function listNamedMessages(statuses: StatusUpdate[], senderOf: SendersByNumber) 
   })
 }
 
+/** Clocks differ by minutes. A time that is further ahead is a mistake, and would outlast every later report. */
+const maxAheadMilliseconds = 365 * dayMilliseconds
+
+/** When something happened; if WhatsApp gave no time that can be right, it happens as it arrives. */
+function readTime(at: Date | undefined, now: Date): Date {
+  return at !== undefined && at.getTime() < now.getTime() + maxAheadMilliseconds ? at : now
+}
+
 function splitStatuses(
   statuses: StatusUpdate[],
   senderOf: SendersByNumber,
+  now: Date,
 ): { known: IncomingStatus[]; unknown: number } {
   const known = statuses.flatMap(({ phoneNumberId, callbackData, recipient, ...report }) => {
     const sender = senderOf.get(phoneNumberId)
     if (!sender) return []
     const { accountId, wabaId } = sender
     const messageId = callbackData !== undefined && messageIdPattern.test(callbackData) ? callbackData : undefined
-    return [{ accountId, wabaId, messageId, waMessageId: report.waMessageId, recipient, report }]
+    const timed = { ...report, at: readTime(report.at, now) }
+    return [{ accountId, wabaId, messageId, waMessageId: report.waMessageId, recipient, report: timed }]
   })
   return { known, unknown: statuses.length - known.length }
 }

@@ -19,6 +19,8 @@ interface Addressee {
   accountId: string
   whatsAppAccountId: string
   wabaId: string
+  /** The time of arrival if WhatsApp gave none. */
+  at: Date
 }
 
 type IncomingReply = Addressee & UserReply

@@ -38,8 +38,7 @@ const maxTextLength = 500
 const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
 /** Returns undefined for a value that cannot be read. */
-export function readAccountUpdate({ id, time }: Entry, field: string, value: unknown): ReportedAccount | undefined {
-  const at = time === undefined ? undefined : toDate(time)
+export function readAccountUpdate({ id, time: at }: Entry, field: string, value: unknown): ReportedAccount | undefined {
   const recheck = { ownerId: id, change: 'recheck', reason: field, notices: [] } as const satisfies ReportedAccount
   switch (field) {
     case 'account_update':
@@ -125,7 +124,7 @@ function toTime(expiration: string | undefined): Date | undefined {
   if (expiration === undefined) return undefined
   if (/^\d+$/.test(expiration)) return toDate(Number(expiration))
   const milliseconds = Date.parse(expiration)
-  return Number.isNaN(milliseconds) ? undefined : toDate(milliseconds / 1000)
+  return Number.isNaN(milliseconds) ? undefined : toDate(milliseconds)
 }
 
 /** What WhatsApp reports as an alert although it is not a problem. */

@@ -7,7 +7,6 @@ import {
   TemplateCategoryValue,
   TemplateQualityValue,
   TemplateStatusValue,
-  toDate,
   toPriceClass,
 } from './wire.ts'
 import { readAccountUpdate, type ReportedAccount } from './read-account.ts'
@@ -28,7 +27,8 @@ export interface StatusUpdate {
   phoneNumberId: string
   waMessageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
-  at: Date
+  /** Undefined if WhatsApp gave no readable time. */
+  at: Date | undefined
   recipient: WhatsAppIdentity
   /** Our message ID, sent to WhatsApp as `biz_opaque_callback_data`. */
   callbackData: string | undefined
@@ -246,14 +246,13 @@ function isKnownStatus(status: string): status is StatusUpdate['status'] {
 
 function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentity): StatusUpdate | undefined {
   const { id, status, biz_opaque_callback_data, pricing, errors } = wire
-  const at = toDate(wire.timestamp)
-  if (!isKnownStatus(status) || !at || id === '') return undefined
+  if (!isKnownStatus(status) || id === '') return undefined
   const [error] = errors ?? []
   return {
     phoneNumberId,
     waMessageId: id,
     status,
-    at,
+    at: wire.timestamp,
     recipient: complete(
       readIdentity({
         wa_id: wire.recipient_id,
@@ -305,12 +304,12 @@ function readTemplate(wabaId: string, value: unknown): Item {
 
 /** Autumn reference, section 3.1. An announced category must not change the stored one, which decides about the route. */
 function toCategoryChange(value: TemplateCategoryValue): TemplateUpdate['change'] {
-  const { new_category, correct_category: announced, category_update_timestamp: seconds } = value
+  const { new_category, correct_category: announced, category_update_timestamp: takesEffectAt } = value
   if (announced === undefined || announced === '') return { category: new_category }
   return {
     currentCategory: new_category,
     announcedCategory: announced,
-    takesEffectAt: seconds === undefined ? undefined : toDate(seconds),
+    takesEffectAt,
   }
 }
 

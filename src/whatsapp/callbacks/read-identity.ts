@@ -1,5 +1,5 @@
 import { userIdPattern } from '../../../contracts/fields.ts'
-import { Contact, SystemMessage, toDate } from './wire.ts'
+import { Contact, SystemMessage } from './wire.ts'
 
 /** How WhatsApp names a user: by number, by user ID, or both. */
 export interface WhatsAppIdentity {
@@ -16,7 +16,8 @@ export interface IdentityChange {
   phoneNumberId: string
   previous: WhatsAppIdentity
   current: WhatsAppIdentity
-  at: Date
+  /** Undefined if WhatsApp gave no readable time. */
+  at: Date | undefined
 }
 
 /** As WhatsApp writes it: texts, or numbers in some payloads. */
@@ -78,9 +79,8 @@ const previousInBody = / changed from ([A-Z]{2}\.\w+(?:\.\w+)?) to /
 export function readIdentityChange(message: unknown, phoneNumberId: string): IdentityChange | undefined {
   const parsed = SystemMessage.safeParse(message)
   if (!parsed.success) return undefined
-  const { from, timestamp, system } = parsed.data
-  const at = toDate(timestamp)
-  if (!at || (system.type !== 'user_changed_number' && system.type !== 'user_changed_user_id')) return undefined
+  const { from, timestamp: at, system } = parsed.data
+  if (system.type !== 'user_changed_number' && system.type !== 'user_changed_user_id') return undefined
   const previous = readIdentity({
     wa_id: from,
     user_id: system.previous_user_id ?? previousInBody.exec(system.body ?? '')?.[1],

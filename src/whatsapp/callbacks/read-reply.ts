@@ -1,13 +1,14 @@
 import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
 import { cutStorable } from '../wire-values.ts'
-import { toDate, UserMessage, UserPreference } from './wire.ts'
+import { UserMessage, UserPreference } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, a completed flow, or the own number that a button asked for. */
 export interface UserReply {
   phoneNumberId: string
   waMessageId: string
   from: WhatsAppIdentity
-  at: Date
+  /** Undefined if WhatsApp gave no readable time. */
+  at: Date | undefined
   /** The wamid of the message that was replied to; undefined for a text that is not a reply, and if WhatsApp omits it. */
   repliesTo: string | undefined
   kind: 'button' | 'text' | 'flow' | 'contact'
@@ -22,7 +23,8 @@ export interface UserPreferenceChange {
   phoneNumberId: string
   user: WhatsAppIdentity
   value: 'stop' | 'resume'
-  at: Date
+  /** Undefined if WhatsApp gave no readable time. */
+  at: Date | undefined
 }
 
 /** WhatsApp's own limit for a text. */
@@ -34,12 +36,11 @@ const maxIdCharacters = 512
 export function readReply(message: unknown, phoneNumberId: string, complete: CompleteIdentity): UserReply | undefined {
   const parsed = UserMessage.safeParse(message)
   if (!parsed.success) return undefined
-  const { id, from, from_user_id, from_parent_user_id, timestamp, context } = parsed.data
+  const { id, from, from_user_id, from_parent_user_id, timestamp: at, context } = parsed.data
   const shared = readSharedNumber(parsed.data)
-  const at = toDate(timestamp)
   const content = readContent(parsed.data)
   const repliesTo = context?.id
-  if (!at || !content || id === '' || id.length > maxIdCharacters) return undefined
+  if (!content || id === '' || id.length > maxIdCharacters) return undefined
   if (repliesTo === undefined && content.kind === 'flow') return undefined
   if (repliesTo !== undefined && repliesTo.length > maxIdCharacters) return undefined
   return {
@@ -92,9 +93,8 @@ export function readPreference(
 ): UserPreferenceChange | undefined {
   const parsed = UserPreference.safeParse(preference)
   if (!parsed.success) return undefined
-  const { category, value, timestamp } = parsed.data
-  const at = toDate(timestamp)
+  const { category, value, timestamp: at } = parsed.data
   const user = complete(readIdentity(parsed.data))
-  if (!at || category !== 'marketing_messages' || !isKnown(user)) return undefined
+  if (category !== 'marketing_messages' || !isKnown(user)) return undefined
   return value === 'stop' || value === 'resume' ? { phoneNumberId, user, value, at } : undefined
 }

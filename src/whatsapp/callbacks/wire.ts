@@ -7,21 +7,29 @@ import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
  * may have any type: unreadable items are ignored and never rejected.
  */
 
+/** Before WhatsApp: 0 stands for no time. */
+const firstSecond = 1_000_000_000
+/** From here on, the number can only mean milliseconds: as seconds, it is a time after the year 5000. */
+const firstMillisecond = 100_000_000_000
 /** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
-const lastSecond = 253_402_300_800
+const lastMillisecond = 253_402_300_800_000
 
-/** Reads the Unix seconds of a callback. Returns undefined for a time that cannot be stored. */
-export function toDate(seconds: number): Date | undefined {
-  return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
+/** Reads the Unix seconds of a callback, or milliseconds. Returns undefined for a number that is no time of an event. */
+export function toDate(time: number): Date | undefined {
+  const milliseconds = time < firstMillisecond ? time * 1000 : time
+  return milliseconds >= firstSecond * 1000 && milliseconds < lastMillisecond ? new Date(milliseconds) : undefined
 }
+
+/** Undefined if the time is absent or unreadable: what happened is still known. */
+const WireTime = lenient(WireNumber.transform(toDate))
 
 const Text = z.string().overwrite(toStorable)
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({
   id: WireId,
-  /** Unix seconds; absent with `messages`. */
-  time: lenient(WireNumber),
+  /** Absent with `messages`. */
+  time: WireTime,
 })
 export type Entry = z.infer<typeof Entry>
 
@@ -35,7 +43,7 @@ export const Status = z.object({
   id: Text,
   status: Text,
   /** Unix seconds as text. */
-  timestamp: WireNumber,
+  timestamp: WireTime,
   /** Absent if the message was sent to a user ID and WhatsApp hides the number. */
   recipient_id: lenient(WireId),
   recipient_user_id: lenient(WireId),
@@ -73,7 +81,7 @@ export const UserMessage = z.object({
   from: lenient(WireId),
   from_user_id: lenient(WireId),
   from_parent_user_id: lenient(WireId),
-  timestamp: WireNumber,
+  timestamp: WireTime,
   type: Text,
   context: lenient(z.object({ id: lenient(Text) })),
   text: lenient(z.object({ body: Text })),
@@ -100,12 +108,12 @@ export type UserMessage = z.infer<typeof UserMessage>
 export const Contact = z.object({ wa_id: lenient(WireId), user_id: lenient(WireId), parent_user_id: lenient(WireId) })
 
 /** An item of `user_preferences`. */
-export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireNumber })
+export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireTime })
 
 /** A message of type `system`: the number or the user ID of a user changed (autumn reference, section 2.4). */
 export const SystemMessage = z.object({
   from: lenient(WireId),
-  timestamp: WireNumber,
+  timestamp: WireTime,
   system: z.object({
     type: Text,
     body: lenient(Text),
@@ -137,8 +145,8 @@ export const TemplateCategoryValue = z.object({
   /** The current category if `correct_category` announces another one. */
   new_category: Text,
   correct_category: lenient(Text),
-  /** When the announced change takes effect, in Unix seconds. */
-  category_update_timestamp: lenient(WireNumber),
+  /** When the announced change takes effect. */
+  category_update_timestamp: WireTime,
   message_template_name: Text,
   message_template_language: Text,
 })

@@ -8,7 +8,7 @@ import {
   receive as receiveAt,
   sendOne,
 } from '../../support/callbacks.ts'
-import { newWamid, replyTime } from '../../support/replies.ts'
+import { listRecorded, newWamid, replyTime } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 /** Callbacks in the shapes of 2026, with user IDs, and without what WhatsApp can leave out. */
@@ -64,7 +64,7 @@ const items: Record<string, () => Item> = {
       conversation: { id: '1', origin: { type: 'marketing_lite' } },
       pricing: { billable: true, pricing_model: 'PMP', type: 'regular', category: 'utility' },
     },
-    required: ['id', 'status', 'timestamp'],
+    required: ['id', 'status'],
   }),
   'failed status': () => ({
     field: 'messages',
@@ -76,7 +76,7 @@ const items: Record<string, () => Item> = {
       recipient_id: waId,
       errors: [{ code: 131026, title: 'Undeliverable', message: 'Undeliverable', error_data: { details: 'No' } }],
     },
-    required: ['id', 'status', 'timestamp'],
+    required: ['id', 'status'],
   }),
   text: () => reply({ type: 'text', text: { body: 'Hello' } }),
   button: () => reply({ type: 'button', button: { text: 'Yes', payload: 'yes' } }),
@@ -90,7 +90,7 @@ const items: Record<string, () => Item> = {
       type: 'system',
       system: { type: 'user_changed_number', body: 'Changed', wa_id: '972587654322', user_id: 'US.2' },
     },
-    required: ['id', 'type', 'timestamp'],
+    required: ['id', 'type'],
   }),
   preference: () => ({
     field: 'user_preferences',
@@ -104,7 +104,7 @@ const items: Record<string, () => Item> = {
       value: 'stop',
       timestamp: replyTime,
     },
-    required: ['category', 'value', 'timestamp'],
+    required: ['category', 'value'],
   }),
 }
 
@@ -112,7 +112,7 @@ function reply(content: object): Item {
   const sender = { from: waId, from_user_id: userId, from_parent_user_id: parentUserId }
   const context = { from: '15550783881', id: sent.waMessageId }
   const item = { ...sender, id: newWamid(), timestamp: at, context, ...content }
-  return { field: 'messages', list: 'messages', item, required: ['id', 'type', 'timestamp'] }
+  return { field: 'messages', list: 'messages', item, required: ['id', 'type'] }
 }
 
 test.each(Object.entries(items))(
@@ -222,7 +222,7 @@ const unused: Record<string, () => Shape> = {
     value: {
       contacts: [contact],
       messages: [
-        { from: waId, id: newWamid(), timestamp: at, type: 'edit', edit: { original_message_id: sent.waMessageId } },
+        { from: waId, id: newWamid(), timestamp: at, type: 'edit', edit: { original_answerid: sent.waMessageId } },
       ],
     },
   }),
@@ -235,7 +235,7 @@ const unused: Record<string, () => Shape> = {
           id: newWamid(),
           timestamp: at,
           type: 'revoke',
-          revoke: { original_message_id: sent.waMessageId },
+          revoke: { original_answerid: sent.waMessageId },
         },
       ],
     },
@@ -265,10 +265,10 @@ const unused: Record<string, () => Shape> = {
     },
   }),
   'an echo of a message from the app': () => ({
-    field: 'smb_message_echoes',
+    field: 'smb_answerechoes',
     value: {
       contacts: [contact],
-      message_echoes: [
+      answerechoes: [
         { from: '15550783881', to: waId, to_user_id: userId, id: newWamid(), timestamp: at, type: 'text' },
       ],
     },
@@ -310,4 +310,48 @@ test('rejects a callback with user IDs that is signed with another secret', asyn
 
   expect((await post(server, callback, { secret: `${appSecret}x` })).statusCode).toBe(401)
   expect((await server.request('POST', callbackPath, { body: Buffer.from('{}') })).statusCode).toBe(401)
+})
+
+/** Seconds since 1970 are documented, as text for messages and as a number for preferences. */
+const badTimes: Record<string, unknown> = {
+  absent: undefined,
+  null: null,
+  empty: '',
+  zero: '0',
+  negative: -1,
+  'a word': 'yesterday',
+  'an object': {},
+  'in the year 2286': '9999999999',
+  'in the year 9999': 253_402_300_799,
+}
+
+test.each(Object.keys(badTimes))('applies what has a time that is %s, as of its arrival', async (time) => {
+  const timestamp = badTimes[time]
+  const before = Date.now()
+  await receive({ value: { statuses: [{ id: sent.waMessageId, status: 'delivered', timestamp }] } })
+  const preference = { wa_id: waId, category: 'marketing_messages', value: 'stop', timestamp }
+  await receive({ field: 'user_preferences', value: { user_preferences: [preference] } })
+  const context = { id: sent.waMessageId }
+  const answer = { from: waId, id: newWamid(), timestamp, context, type: 'text', text: { body: 'Hi' } }
+  await receive({ value: { messages: [answer] } })
+
+  const message = await getMessage(account, sent.messageId)
+  expect(message).toMatchObject({ status: 'delivered' })
+  const times = [message['deliveredAt'], (await stops())[0]?.since].map((text) => Date.parse(String(text)))
+  for (const at of times) {
+    expect(at).toBeGreaterThanOrEqual(before)
+    expect(at).toBeLessThanOrEqual(Date.now())
+  }
+  expect((await listRecorded(server, account)).map(({ type }) => type)).toEqual([
+    'recipient.opted_out',
+    'message.replied',
+  ])
+})
+
+test('reads a time in milliseconds', async () => {
+  const status = { id: sent.waMessageId, status: 'delivered', timestamp: replyTime * 1000 + 7 }
+  await receive({ value: { statuses: [status] } })
+
+  const deliveredAt = new Date(replyTime * 1000 + 7).toISOString()
+  expect(await getMessage(account, sent.messageId)).toMatchObject({ status: 'delivered', deliveredAt })
 })
