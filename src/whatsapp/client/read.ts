@@ -56,7 +56,10 @@ export async function readPages(
     const page = await readPage(toQuery(fields, after))
     if (!page.ok) return page
     items.push(...page.value.data)
-    after = cursorOf(page.value)
+    const { paging } = page.value
+    // The last page may have a cursor, but it has no `next`.
+    after = paging?.next === undefined ? undefined : paging.cursors?.after
+    if (paging?.next !== undefined && after === undefined) return failure(`the list of ${of} has no cursor`)
     if (after !== undefined && seen.has(after)) return failure(`the list of ${of} repeats itself`)
     if (after !== undefined) seen.add(after)
     if (seen.size >= maxPages) return failure(`the list of ${of} does not end`)
@@ -68,11 +71,6 @@ function toQuery(fields: string, after: string | undefined): string {
   const query = new URLSearchParams({ fields, limit: String(pageSize) })
   if (after !== undefined) query.set('after', after)
   return query.toString()
-}
-
-/** The last page may have a cursor, but it has no `next`. */
-function cursorOf({ paging }: PageNode): string | undefined {
-  return paging?.next === undefined ? undefined : paging.cursors?.after
 }
 
 /** The last three fields are only returned if requested by name (reference, section 3.1). */

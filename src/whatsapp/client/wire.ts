@@ -28,11 +28,16 @@ export const UploadResponse = z.object({ id: Text.regex(/^\d+$/) })
 
 export const DeleteResponse = z.object({ success: lenient(z.boolean()), error: lenient(GraphError) })
 
+/** Keeps the place of a part that cannot be read. A template with such a component cannot be sent. */
+const unreadable = { type: 'UNREADABLE' }
+
+const TemplateButton = z.looseObject({ type: Text, text: lenient(Text), url: lenient(Text) }).catch(unreadable)
+
 const componentShape = {
   type: Text,
   format: lenient(Text),
   text: lenient(Text),
-  buttons: lenient(z.array(z.looseObject({ type: Text, text: lenient(Text), url: lenient(Text) }))),
+  buttons: lenient(z.array(TemplateButton)),
   example: lenient(
     z.looseObject({
       body_text: lenient(z.array(z.array(Text))),
@@ -41,21 +46,25 @@ const componentShape = {
   ),
 }
 
-const TemplateComponent = z.looseObject({
-  ...componentShape,
-  cards: lenient(z.array(z.looseObject({ components: z.array(z.looseObject(componentShape)) }))),
-})
+const CardComponent = z.looseObject(componentShape).catch(unreadable)
+
+const TemplateComponent = z
+  .looseObject({
+    ...componentShape,
+    cards: lenient(z.array(z.looseObject({ components: z.array(CardComponent).catch([unreadable]) }))),
+  })
+  .catch(unreadable)
 
 export const Template = z.object({
   id: WireId,
   name: Text,
   language: Text,
-  status: Text,
+  status: Text.catch('UNREADABLE'),
   category: lenient(Text),
   /** Another category than `category` if WhatsApp will change it. */
   correct_category: lenient(Text),
   parameter_format: Text.catch('POSITIONAL'),
-  components: z.array(TemplateComponent),
+  components: z.array(TemplateComponent).catch([unreadable]),
   quality_score: lenient(z.object({ score: lenient(Text) })),
   rejected_reason: lenient(Text),
   source: lenient(Text),

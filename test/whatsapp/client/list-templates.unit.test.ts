@@ -116,6 +116,11 @@ test.each<{ says: string; response: (call: number) => SimulatedResponse; reason:
     reason: 'the list of templates does not end',
   },
   {
+    says: 'a page without the cursor of the next one',
+    response: () => ok({ data: [item('first')], paging: { cursors: {}, next: 'http://x/' } }),
+    reason: 'the list of templates has no cursor',
+  },
+  {
     says: 'a page that is not a list',
     response: () => ok({ data: 'none' }),
     reason: 'an unreadable response',
@@ -166,6 +171,44 @@ test('accepts unknown fields and values and skips unreadable items', async () =>
     ],
   })
 })
+
+const url = { type: 'URL', text: 'Track', url: 'https://example.com/{{1}}' }
+const unreadable = { type: 'UNREADABLE' }
+
+test.each<{ what: string; listed: object; read: object }>([
+  { what: 'status', listed: { status: null }, read: { status: 'UNREADABLE' } },
+  { what: 'list of components', listed: { components: null }, read: { components: [unreadable] } },
+  {
+    what: 'component',
+    listed: { components: [null, { type: 'BODY' }] },
+    read: { components: [unreadable, { type: 'BODY' }] },
+  },
+  {
+    what: 'button',
+    listed: { components: [{ type: 'BUTTONS', buttons: [{ text: 'No type' }, null, url] }] },
+    read: { components: [{ type: 'BUTTONS', buttons: [unreadable, unreadable, url] }] },
+  },
+  {
+    what: 'card',
+    listed: {
+      components: [{ type: 'CAROUSEL', cards: [{}, { components: [{ type: 'BUTTONS', buttons: [{}, url] }] }] }],
+    },
+    read: {
+      components: [
+        {
+          type: 'CAROUSEL',
+          cards: [{ components: [unreadable] }, { components: [{ type: 'BUTTONS', buttons: [unreadable, url] }] }],
+        },
+      ],
+    },
+  },
+])(
+  'lists a template with an unreadable $what, because a template that is not listed counts as deleted',
+  async ({ listed, read }) => {
+    simulator.intercept(() => ok({ data: [item('odd', listed)] }))
+    expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: true, value: [{ name: 'odd', ...read }] })
+  },
+)
 
 test('keeps every digit of a numeric ID', async () => {
   const page = JSON.stringify({ data: [item('numbered')] }).replace('"id":"1"', '"id":90071992547409937')
