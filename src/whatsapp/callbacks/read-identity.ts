@@ -75,17 +75,19 @@ export function indexContacts(contacts: readonly unknown[] = []): CompleteIdenti
 /** Before August 2026, only the text named the previous user ID. */
 const previousInBody = / changed from ([A-Z]{2}\.\w+(?:\.\w+)?) to /
 
+const identityChanges = new Set(['user_changed_number', 'customer_changed_number', 'user_changed_user_id'])
+
 /** Returns undefined for other system messages, and for changes without both sides. */
 export function readIdentityChange(message: unknown, phoneNumberId: string): IdentityChange | undefined {
   const parsed = SystemMessage.safeParse(message)
   if (!parsed.success) return undefined
   const { from, timestamp: at, system } = parsed.data
-  if (system.type !== 'user_changed_number' && system.type !== 'user_changed_user_id') return undefined
+  if (!identityChanges.has(system.type)) return undefined
   const previous = readIdentity({
-    wa_id: from,
+    wa_id: from ?? system.customer,
     user_id: system.previous_user_id ?? previousInBody.exec(system.body ?? '')?.[1],
     parent_user_id: system.previous_parent_user_id,
   })
-  const current = readIdentity(system)
+  const current = readIdentity({ ...system, wa_id: system.wa_id ?? system.new_wa_id })
   return isKnown(previous) && isKnown(current) ? { phoneNumberId, previous, current, at } : undefined
 }

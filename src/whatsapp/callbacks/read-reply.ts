@@ -47,7 +47,7 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
     phoneNumberId,
     waMessageId: id,
     from: complete(
-      readIdentity({ wa_id: from ?? shared?.wa_id, user_id: from_user_id, parent_user_id: from_parent_user_id }),
+      readIdentity({ wa_id: from ?? shared?.number, user_id: from_user_id, parent_user_id: from_parent_user_id }),
     ),
     at,
     repliesTo,
@@ -58,15 +58,20 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
 type Content = Pick<UserReply, 'kind'> & { text: string | undefined; payload: string | undefined }
 
 /** The own number of a user who tapped REQUEST_CONTACT_INFO. Contacts shared by hand can be those of others. */
-function readSharedNumber({ type, contacts }: UserMessage) {
+function readSharedNumber({ type, contacts }: UserMessage): { text: string; number: string | undefined } | undefined {
   const own = contacts?.find(({ origin }) => origin === 'contact_request')
-  return type === 'contacts' ? own?.phones?.[0] : undefined
+  const shared = type === 'contacts' ? own?.phones?.find(({ phone, wa_id }) => phone ?? wa_id) : undefined
+  if (!shared) return undefined
+  const { phone = '', wa_id } = shared
+  // A number that the user wrote has its country code only after a plus sign.
+  const written = phone.trim().startsWith('+') ? phone.replaceAll(/\D/g, '') : undefined
+  return { text: phone || (wa_id ?? ''), number: wa_id ?? written }
 }
 
 function readContent(message: UserMessage): Content | undefined {
   const { type, text, button, interactive } = message
   const shared = readSharedNumber(message)
-  if (shared) return { kind: 'contact', text: shared.phone ?? shared.wa_id, payload: undefined }
+  if (shared) return { kind: 'contact', text: shared.text, payload: undefined }
   const { button_reply: tapped, nfm_reply: flow } = interactive ?? {}
   if (type === 'text' && text) return { kind: 'text', text: text.body, payload: undefined }
   if (type === 'button' && button) return { kind: 'button', text: button.text, payload: button.payload }

@@ -110,14 +110,20 @@ export const Contact = z.object({ wa_id: lenient(WireId), user_id: lenient(WireI
 /** An item of `user_preferences`. */
 export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireTime })
 
-/** A message of type `system`: the number or the user ID of a user changed (autumn reference, section 2.4). */
+/**
+ * A message of type `system`: the number or the user ID of a user changed (autumn reference, section 2.4). Meta's older
+ * reference calls the first `customer_changed_number`, with the earlier number in `customer` and, before v12.0, the new
+ * one in `new_wa_id`.
+ */
 export const SystemMessage = z.object({
   from: lenient(WireId),
   timestamp: WireTime,
   system: z.object({
     type: Text,
     body: lenient(Text),
+    customer: lenient(WireId),
     wa_id: lenient(WireId),
+    new_wa_id: lenient(WireId),
     user_id: lenient(WireId),
     previous_user_id: lenient(WireId),
     parent_user_id: lenient(WireId),

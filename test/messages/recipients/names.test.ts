@@ -254,6 +254,21 @@ test('transfers an opt-out to the new number of a person', async () => {
 })
 
 test.each([
+  { how: 'before v12.0', system: (old: string, current: string) => ({ customer: old, new_wa_id: current }) },
+  { how: 'since then', system: (old: string, current: string) => ({ customer: old, wa_id: current }) },
+])('transfers an opt-out to a new number in the words of the older reference, $how', async ({ system }) => {
+  const [{ to: old }, { to: current }] = [newPerson(), newPerson()]
+  await prefer('stop', { wa_id: old })
+
+  const change = { type: 'customer_changed_number', ...system(old, current) }
+  await receive('messages', {
+    messages: [{ from: old, id: newWamid(), timestamp: String(replyTime + 5), type: 'system', system: change }],
+  })
+
+  expect(await isSuppressed(current)).toBe(true)
+})
+
+test.each([
   { how: 'a field', change: (previous: string) => ({ user_id: 'ES.2001', previous_user_id: previous }) },
   {
     how: 'the text',
@@ -440,8 +455,16 @@ const askForNumber = {
 }
 
 /** The answer to a button that asks for the number. */
-function share(number: string, names: object, { repliesTo = '', origin = 'contact_request' } = {}) {
-  const contacts = [{ origin, phones: [{ phone: `+${number}`, wa_id: number, type: 'CELL' }] }]
+function share(
+  number: string,
+  names: object,
+  {
+    repliesTo = '',
+    origin = 'contact_request',
+    phones = [{ phone: `+${number}`, wa_id: number, type: 'CELL' }] as object[],
+  } = {},
+) {
+  const contacts = [{ origin, phones }]
   const context = repliesTo === '' ? {} : { context: { from: '15550783881', id: repliesTo } }
   const message = { ...context, ...names, id: newWamid(), timestamp: String(replyTime), type: 'contacts', contacts }
   return receive('messages', { contacts: [names], messages: [message] })
@@ -470,6 +493,18 @@ test('learns a shared number although WhatsApp does not say which message asked 
 
   expect(await isSuppressed(to)).toBe(true)
   expect(await listRecorded(server, account)).toMatchObject([{ type: 'recipient.opted_out' }])
+})
+
+test.each<{ what: string; phones: (to: string) => object[]; known: boolean }>([
+  { what: 'its ID is missing', phones: (to) => [{ phone: `+34 ${to.slice(2, 5)}-${to.slice(5)}` }], known: true },
+  { what: 'it is not the first', phones: (to) => [{ type: 'CELL' }, { wa_id: to }], known: true },
+  { what: 'it has no country code', phones: (to) => [{ phone: to.slice(2) }], known: false },
+])('learns a shared number although $what: $known', async ({ phones, known }) => {
+  const { to, userId } = newPerson()
+  await share(to, { from_user_id: userId }, { phones: phones(to) })
+  await prefer('stop', { user_id: userId })
+
+  expect(await isSuppressed(to)).toBe(known)
 })
 
 test('does not take a contact that was shared by hand for the number of the person', async () => {
