@@ -94,12 +94,13 @@ export function readChoice({ kind, text, payload }: Pick<UserReply, 'kind' | 'te
 
 function findChoice(text: string | undefined): 'out' | 'in' | undefined {
   if (text === undefined || text.length > maxCharacters) return undefined
-  // Keyboards capitalize the first letter, and some people end with a full stop.
+  // Keyboards capitalize the first letter. Some people end with a full stop, or repeat the quotes of "Reply 'STOP'".
   return choices.get(
     text
-      .normalize('NFC')
-      .trim()
+      .normalize('NFKC')
+      .replaceAll(/\p{Cf}/gu, '')
       .toLowerCase()
-      .replace(/[.!]+$/, ''),
+      .replaceAll(/^[\s\p{Pi}\p{Pf}"'¡]+|[\s\p{Pi}\p{Pf}"'.!]+$/gu, '')
+      .replaceAll(/\s+/g, ' '),
   )
 }
