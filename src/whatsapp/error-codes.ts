@@ -43,6 +43,8 @@ export const errorMeanings: Readonly<Record<number, ErrorMeaning>> = {
   0: unusable,
   3: unusable,
   10: unusable,
+  // Graph's own table has the advice of 190 for it.
+  102: unusable,
   104: unusable,
   190: unusable,
   200: unusable, // and 201 to 299, see meaningOf
@@ -167,7 +169,7 @@ export function isThrottling(code: number): boolean {
 }
 
 /** Token, permissions, and "does not exist, cannot be loaded due to missing permissions" (reference, section 2.2). */
-const accessCodes: ReadonlySet<number> = new Set([0, 3, 10, 33, 104, 190, 131005])
+const accessCodes: ReadonlySet<number> = new Set([0, 3, 10, 33, 102, 104, 190, 131005])
 
 /**
  * Returns whether an error says that the token is invalid or has no access to the object. Other errors, such as a

@@ -17,6 +17,7 @@ const mediaCodes: ReadonlySet<string> = new Set(['131052', '131053'])
 /** Explanations by WhatsApp's error code (reference, section 2.2), or by our own code if WhatsApp gave none. */
 const failuresByCode: Readonly<Record<string, Failure>> = {
   0: failures.tokenRefused,
+  102: failures.tokenRefused,
   104: failures.tokenRefused,
   190: failures.tokenRefused,
   3: failures.permissionMissing,

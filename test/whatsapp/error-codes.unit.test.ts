@@ -20,6 +20,7 @@ const table = [
   [32, 400, throttled(300)],
   [33, 400, notReady],
   [100, 400, rejected],
+  [102, 401, unusable],
   [104, 401, unusable],
   [190, 401, unusable],
   [200, 403, unusable],

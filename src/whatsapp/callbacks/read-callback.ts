@@ -165,7 +165,7 @@ function readChange(entry: Entry, { field, value }: Change): Item {
     case 'message_template_status_update':
     case 'message_template_quality_update':
     case 'template_category_update':
-      return readTemplate(entry.id, value)
+      return readTemplate(entry.id, value) ?? recheck(entry.id, field)
     case 'account_update':
     case 'account_alerts':
     case 'business_capability_update':
@@ -266,7 +266,7 @@ function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentit
       status === 'failed'
         ? {
             code: error?.code === undefined ? unknownCode : String(error.code),
-            message: error?.error_data?.details ?? error?.title ?? error?.message ?? 'WhatsApp gave no reason',
+            message: error?.error_data?.details || error?.title || error?.message || 'WhatsApp gave no reason',
           }
         : undefined,
   }
@@ -287,7 +287,12 @@ const statusEvents = new Set([
   'PENDING_DELETION',
 ])
 
-function readTemplate(wabaId: string, value: unknown): Item {
+/** Which template changed, or how, is not known: the list of templates says. */
+function recheck(ownerId: string, reason: string): Item {
+  return { account: { ownerId, change: 'recheck', reason, notices: [] } }
+}
+
+function readTemplate(wabaId: string, value: unknown): Item | undefined {
   const category = TemplateCategoryValue.safeParse(value)
   if (category.success)
     return { template: { ...templateOf(wabaId, category.data), change: toCategoryChange(category.data) } }
@@ -295,7 +300,7 @@ function readTemplate(wabaId: string, value: unknown): Item {
   if (quality.success)
     return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
   const status = TemplateStatusValue.safeParse(value)
-  if (!status.success) return { ignored: 1 }
+  if (!status.success) return undefined
   const event = status.data.event.toUpperCase()
   const reason = status.data.reason ?? 'NONE'
   const change = statusEvents.has(event) ? { status: event, ...(reason !== 'NONE' && { reason }) } : 'resync'

@@ -79,5 +79,5 @@ function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAp
 }
 
 function detailsOf({ error_data, error_user_msg }: GraphError): string | undefined {
-  return (typeof error_data === 'string' ? error_data : error_data?.details) ?? error_user_msg
+  return (typeof error_data === 'string' ? error_data : error_data?.details) || error_user_msg || undefined
 }

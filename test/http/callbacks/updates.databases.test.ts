@@ -69,6 +69,26 @@ test('corrects a template status on the next sync after an unknown or lost event
   expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
 })
 
+test.each(['message_template_status_update', 'message_template_quality_update', 'template_category_update'])(
+  'syncs the templates of an account after a %s that does not say which template it is about',
+  async (field) => {
+    const customer = await server.account()
+    server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
+    await server.deps.db
+      .updateTable('whatsapp_accounts')
+      .set({ next_sync_at: new Date('2100-01-01') })
+      .execute()
+
+    await post(
+      server,
+      changeCallback(customer.wabaId, field, { ...templateUpdate('PAUSED'), message_template_language: null }),
+    )
+    await syncDueTemplates(server.deps)
+
+    expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'PAUSED' })
+  },
+)
+
 test('syncs the templates of an account after WhatsApp reports that one was edited', async () => {
   const customer = await server.account()
   const components = [{ type: 'BODY', text: 'Your order is on its way.' }]

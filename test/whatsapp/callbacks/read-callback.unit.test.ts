@@ -37,6 +37,19 @@ test.each([null, '', false, []])('keeps the text of a failed status whose error 
   expect(part?.statuses).toMatchObject([{ error: { code: 'UNKNOWN', message: 'Undeliverable' } }])
 })
 
+test.each([
+  { details: '', title: 'Undeliverable', message: 'Undeliverable.', said: 'Undeliverable' },
+  { details: null, title: '', message: 'Undeliverable.', said: 'Undeliverable.' },
+  { details: '', title: '', message: '', said: 'WhatsApp gave no reason' },
+])('passes over empty texts of an error: $details, $title, $message', ({ details, title, message, said }) => {
+  const errors = [{ code: 131026, title, message, error_data: { details } }]
+  const statuses = [{ id: 'wamid.A', status: 'failed', timestamp: '1800000000', errors }]
+  const value = { metadata: { phone_number_id: '1' }, statuses }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })
+
+  expect(part?.statuses).toMatchObject([{ error: { code: '131026', message: said } }])
+})
+
 test('ignores a change whose account is null', () => {
   const change = { field: 'account_update', value: { event: 'PARTNER_REMOVED' } }
   const [part] = readCallback({ entry: [{ id: null, changes: [change] }] })
