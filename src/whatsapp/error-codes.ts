@@ -165,7 +165,7 @@ export function isTransient(errorClass: ErrorClass): boolean {
 
 /** Returns whether a code means that WhatsApp limits requests, not that one of them is wrong. */
 export function isThrottling(code: number): boolean {
-  return errorMeanings[code]?.errorCode === 'WHATSAPP_THROTTLED'
+  return meaningOf(code, undefined)?.errorCode === 'WHATSAPP_THROTTLED'
 }
 
 /** Token, permissions, and "does not exist, cannot be loaded due to missing permissions" (reference, section 2.2). */
@@ -189,6 +189,8 @@ function meaningOf(code: number, subcode: number | undefined): ErrorMeaning | un
   if (isUnknownObject(code, subcode)) return notReady
   // Permission codes are a range (reference, section 2.2).
   if (code > 200 && code <= 299) return errorMeanings[200]
+  // Graph's rate limits by use case are a range, too: 80008 is that of this API, and 80014 the last one documented.
+  if (code >= 80_000 && code <= 80_014) return errorMeanings[80_008]
   return errorMeanings[code]
 }
 

@@ -118,6 +118,12 @@ test.each<{
     errorClass: { kind: 'refused', ...notReady },
   },
   {
+    says: "classifies Graph's rate limits of other use cases as throttled",
+    error: { code: 80_014 },
+    status: 400,
+    errorClass: { kind: 'refused', ...throttled(300) },
+  },
+  {
     says: 'classifies an unknown code with 429 as throttled',
     error: { code: 7 },
     status: 429,

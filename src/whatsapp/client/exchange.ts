@@ -132,10 +132,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 /** A delay that a server requests is followed up to a day. */
 const maxRetryAfterSeconds = 24 * 60 * 60
 
-function readRetryAfter({ 'retry-after': value, date }: IncomingHttpHeaders): number | undefined {
-  if (typeof value !== 'string') return undefined
-  const seconds = parseRetryAfter(value, { date: typeof date === 'string' ? date : undefined, now: new Date() })
-  return seconds === undefined ? undefined : Math.min(Math.ceil(seconds), maxRetryAfterSeconds)
+function readRetryAfter({
+  'retry-after': value,
+  date,
+}: Record<string, string | string[] | undefined>): number | undefined {
+  // A proxy can add one of its own.
+  const delays = [value ?? []].flat().flatMap((one) => {
+    return parseRetryAfter(one, { date: typeof date === 'string' ? date : undefined, now: new Date() }) ?? []
+  })
+  return delays.length === 0 ? undefined : Math.min(Math.ceil(Math.max(...delays)), maxRetryAfterSeconds)
 }
 
 const reasons: Record<string, string> = {

@@ -8,7 +8,7 @@ const Text = z.string()
 
 export const DebuggedToken = z.object({
   data: z.object({
-    is_valid: z.boolean().catch(false),
+    is_valid: z.boolean(),
     app_id: lenient(Id),
     application: lenient(Text),
     /** Unix seconds; 0 if the token never expires. */

@@ -15,7 +15,7 @@ import { Page, Template } from './wire.ts'
 /** Sends the bytes of a file to an upload session. */
 export type UploadCall = (path: string, accessToken: string, body: Readable, sizeBytes: number) => Promise<Exchange>
 
-const Created = z.object({ id: WireId, status: z.string(), category: lenient(z.string()) })
+const Created = z.object({ id: WireId, status: z.string().catch('PENDING'), category: lenient(z.string()) })
 const UploadSession = z.object({ id: z.string().startsWith('upload:') })
 const Uploaded = z.object({ h: z.string().min(1) })
 

@@ -22,7 +22,7 @@ export interface RoutedRequest extends ReceivedRequest {
 export type SimulatedResponse =
   | { kind: 'json'; status: number; body: unknown }
   /** A response of a proxy or a broken server. */
-  | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string> }
+  | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string | string[]> }
   | { kind: 'bytes'; status: number; contentType: string; bytes: Buffer }
   /** Announces the whole body, writes half of it and closes the connection. */
   | { kind: 'cut-off'; status: number; body: unknown }

@@ -62,6 +62,18 @@ describe('creates a template', () => {
     expect(sent.json()).toMatchObject({ success: true, data: { status: 'sent' } })
   })
 
+  test('that is PENDING if WhatsApp does not say its status', async () => {
+    server.simulator.intercept(({ method, path }) =>
+      method === 'POST' && path.endsWith('/message_templates')
+        ? { kind: 'json', status: 200, body: { id: '1234567890123456', status: null } }
+        : undefined,
+    )
+    const created = await change('create', template)
+    server.simulator.intercept(undefined)
+
+    expect(created.json()).toMatchObject({ success: true, data: { status: 'PENDING', changed: true } })
+  })
+
   test('once, even if the request is repeated or its response was lost', async () => {
     await change('create', template)
     expect((await change('create', template)).json().data).toMatchObject({ changed: false, status: 'PENDING' })

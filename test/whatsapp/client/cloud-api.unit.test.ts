@@ -260,6 +260,7 @@ test.each([
 
 test.each([
   { header: '900', seconds: 900 },
+  { header: ['400', '900', 'soon'], seconds: 900 },
   { header: '10', seconds: 300 },
   { header: '99999999', seconds: 86_400 },
 ])('waits $seconds seconds after a throttling code with Retry-After $header', async ({ header, seconds }) => {

@@ -84,6 +84,19 @@ test.each([
   expect(inspected.ok && inspected.value.expiresAt).toEqual(expiresAt)
 })
 
+test.each([undefined, null, 'false', 0])(
+  'says nothing about a token of which WhatsApp does not say whether it is valid: %j',
+  async (is_valid) => {
+    const { accessToken } = addNumber()
+    simulator.intercept(() => ok({ data: { is_valid, scopes: [] } }))
+
+    const inspected = await whatsapp.inspectToken({ accessToken })
+    simulator.intercept(undefined)
+
+    expect(inspected).toEqual({ ok: false, refused: false, accountUnusable: false, reason: 'an unreadable response' })
+  },
+)
+
 test('describes an expired token only with the credentials of its app', async () => {
   const { accessToken } = addNumber({}, { expiresAt: 1_700_000_000 })
 
