@@ -16,6 +16,11 @@ const countries = [
   { longer: /^549(\d{10})$/, shorter: /^54(\d{10})$/, short: '54', long: '549' },
   // Benin: 229, 01 since November 2024, eight digits.
   { longer: /^22901(\d{8})$/, shorter: /^229(\d{8})$/, short: '229', long: '22901' },
+  // Ivory Coast: 225, for mobile numbers the operator's prefix since January 2021, eight digits, whose second one tells
+  // the operator. WhatsApp keeps the old form of accounts from before (waha, issue 1894).
+  { longer: /^22501([04-9][0-3]\d{6})$/, shorter: /^225([04-9][0-3]\d{6})$/, short: '225', long: '22501' },
+  { longer: /^22505([04-9][4-6]\d{6})$/, shorter: /^225([04-9][4-6]\d{6})$/, short: '225', long: '22505' },
+  { longer: /^22507([04-9][7-9]\d{6})$/, shorter: /^225([04-9][7-9]\d{6})$/, short: '225', long: '22507' },
 ] as const
 const longBrazilian = /^(55\d{2})9(\d{8})$/
 const shortBrazilian = /^(55\d{2})(\d{8})$/
@@ -42,8 +47,8 @@ export function numberKeySql(number: string): string {
     `regexp_replace(${number}, '${longBrazilian.source}', '\\1\\2')`,
   )
   // Compared first, because most numbers are of other countries, and each expression costs time.
-  const starts = ['55', ...countries.map(({ short }) => short)].map((code) => `'${code.slice(0, 2)}'`)
-  return `case when left(${number}, 2) in (${starts.join(', ')}) then ${folded} else ${number} end`
+  const starts = new Set(['55', ...countries.map(({ short }) => short)].map((code) => `'${code.slice(0, 2)}'`))
+  return `case when left(${number}, 2) in (${[...starts].join(', ')}) then ${folded} else ${number} end`
 }
 
 /** Spellings of a number differ at its beginning only. */
@@ -67,7 +72,7 @@ export function spellingsOf(recipient: string): string[] {
 }
 
 /** Earlier versions of Waybill did not shorten these numbers. */
-const formerlyUnchanged = /^(54\d{10}|229\d{8})$/
+const formerlyUnchanged = /^(54\d{10}|229\d{8}|225[04-9]\d{7})$/
 
 /** The key of a recipient, first, and those under which earlier versions may have stored it. */
 export function storedKeysOf(recipient: string): string[] {

@@ -369,6 +369,7 @@ test.each([
 test.each([
   { to: '5215512345678', other: '525512345678' },
   { to: '551187654321', other: '5511987654321' },
+  { to: '2250544123456', other: '22544123456' },
 ])('checks a code for $to with the other spelling of the number', async ({ to, other }) => {
   await send({ to, code: '111111' })
   await letPass(30)

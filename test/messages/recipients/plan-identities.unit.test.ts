@@ -55,7 +55,7 @@ test('treats spellings that WhatsApp reports in one answer as one number', () =>
   const { persons, transferred } = apply(
     seen(1, ['2250701020304'], 'CI.1'),
     seen(2, ['22501020304'], undefined),
-    seen(3, ['22501020304', '2250701020304']),
+    seen(3, ['22501020304', '2250701020304', '2250718139912', '2252722123456', '22522123456']),
   )
 
   expect(new Set(Object.values(persons))).toEqual(new Set(['22501020304']))
@@ -208,6 +208,9 @@ test('keeps since and all messages of the earlier of two opt-outs', () => {
 test.each([
   { country: 'Argentina', long: '5491155550171', short: '541155550171' },
   { country: 'Benin', long: '2290197000000', short: '22997000000' },
+  { country: 'Ivory Coast (Moov)', long: '2250102123456', short: '22502123456' },
+  { country: 'Ivory Coast (MTN)', long: '2250544123456', short: '22544123456' },
+  { country: 'Ivory Coast (Orange)', long: '2250707123456', short: '22507123456' },
   { country: 'Mexico', long: '5215512345678', short: '525512345678' },
   { country: 'Brazil', long: '5511987654321', short: '551187654321' },
 ])('compares both spellings of a number in $country alike', ({ long, short }) => {

@@ -549,6 +549,7 @@ test.each([
   { country: 'Spain', first: '34600777010', second: '34600777010' },
   { country: 'Mexico', first: '5215599970010', second: '525599970010' },
   { country: 'Brazil', first: '551199970010', second: '5511999970010' },
+  { country: 'Ivory Coast', first: '22507970010', second: '2250707970010' },
 ])('keeps an erased recipient in $country opted out without the number', async ({ first, second }) => {
   const { accountId } = account
   await account.trpc.suppression.add.mutate({ to: first })
