@@ -101,14 +101,14 @@ interface Target {
 /** Uploads the sample files of this machine, then creates or updates the template. */
 export async function submitTemplateFile(
   deps: Deps,
-  { accountId, whatsAppAccountId }: Target,
+  target: Target,
   action: 'create' | 'update',
   file: TemplateFile,
 ): Promise<TemplateChange> {
   assertValidTemplate(toDefinition(file))
-  const template = await uploadFiles(deps, { accountId, whatsAppAccountId }, file)
+  const template = await uploadFiles(deps, target, file)
   const change = action === 'create' ? createTemplate : updateTemplate
-  return change(deps, accountId, { template, whatsAppAccountId })
+  return change(deps, target, { ...template, accountId: target.whatsAppAccountId })
 }
 
 async function uploadFiles(deps: Deps, target: Target, template: TemplateFile): Promise<TemplateDefinition> {

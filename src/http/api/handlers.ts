@@ -36,10 +36,8 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),
     list: (deps, call, input) => listTemplates(deps, call, input),
-    create: (deps, { accountId }, { accountId: whatsAppAccountId, ...template }) =>
-      createTemplate(deps, accountId, { template, whatsAppAccountId }),
-    update: (deps, { accountId }, { accountId: whatsAppAccountId, ...template }) =>
-      updateTemplate(deps, accountId, { template, whatsAppAccountId }),
+    create: (deps, call, input) => createTemplate(deps, call, input),
+    update: (deps, call, input) => updateTemplate(deps, call, input),
     delete: (deps, call, input) => deleteTemplate(deps, call, input),
     duplicate: (deps, call, input) => duplicateTemplate(deps, call, input),
   },

@@ -174,9 +174,9 @@ const templateHandlers: SettingsHandlers<'template'> = {
     sendFromDashboard(deps, { accountId, slot }, { ...request, accountId: whatsAppAccountId }),
   definition: (deps, _call, input) => getTemplateDefinition(deps, input),
   create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
-    createTemplate(deps, accountId, { template, whatsAppAccountId }),
+    createTemplate(deps, { accountId }, { ...template, accountId: whatsAppAccountId }),
   update: (deps, _call, { accountId, template, whatsAppAccountId }) =>
-    updateTemplate(deps, accountId, { template, whatsAppAccountId }),
+    updateTemplate(deps, { accountId }, { ...template, accountId: whatsAppAccountId }),
   delete: (deps, _call, { accountId, whatsAppAccountId, ...input }) =>
     deleteTemplate(deps, { accountId }, { ...input, accountId: whatsAppAccountId }),
   duplicate: (deps, _call, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>

@@ -20,6 +20,7 @@ import { countTemplates, findPresentTemplate } from './store.ts'
 import {
   assertValidTemplate,
   type ChangeDeps,
+  type SubmittedTemplate,
   describeListed,
   describeUnchanged,
   matchesStored,
@@ -30,8 +31,8 @@ import { openTemplateAccount, type TemplateAccount } from './template-account.ts
 /** Creates a template. A retry finds the template of the first request, even if its response was lost. */
 export async function createTemplate(
   deps: ChangeDeps,
-  accountId: string,
-  { template, whatsAppAccountId }: { template: TemplateDefinition; whatsAppAccountId: string | undefined },
+  { accountId }: Caller,
+  { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
   assertValidTemplate(template)
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
@@ -94,7 +95,7 @@ export async function duplicateTemplate(
   if (typeof definition === 'string')
     throw new ServiceError('TEMPLATE_REFUSED', `The template cannot be copied: ${definition}.`)
   const template = withSamples({ ...definition, name: newName, language: newLanguage }, row.components, sample)
-  return createTemplate(deps, accountId, { template, whatsAppAccountId: target.whatsAppAccountId })
+  return createTemplate(deps, { accountId }, { ...template, accountId: target.whatsAppAccountId })
 }
 
 /** A listing has the URL of each sample, which stays valid for some days. */

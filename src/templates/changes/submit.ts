@@ -15,6 +15,9 @@ import type { TemplateAccount } from './template-account.ts'
 
 export type ChangeDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'now' | 'log' | 'quotas'>
 
+/** A template, and the WhatsApp account to submit it with; without one, the default one. */
+export type SubmittedTemplate = TemplateDefinition & { accountId?: string | undefined }
+
 const maxProblems = 10
 
 /** Throws a VALIDATION_ERROR that names every problem of a template, each with its path and fix. */

@@ -2,6 +2,7 @@ import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
 import type { TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
@@ -16,13 +17,14 @@ import {
   type ChangeDeps,
   matchesStored,
   storeAsListed,
+  type SubmittedTemplate,
 } from './submit.ts'
 
 /** Replaces the content of a template and submits it again. */
 export async function updateTemplate(
   deps: ChangeDeps,
-  accountId: string,
-  { template, whatsAppAccountId }: { template: TemplateDefinition; whatsAppAccountId: string | undefined },
+  { accountId }: Caller,
+  { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const key = { accountId, wabaId: account.wabaId, name: template.name, language: template.language }
