@@ -11,7 +11,7 @@ export type LogLevel = (typeof logLevels)[number]
  */
 export function createLogger(
   level: LogLevel,
-  destination: DestinationStream = pino.destination(2),
+  destination: DestinationStream = openStandardError(),
   /** Adds fields to each line. */
   addFields?: () => object,
 ): Logger {
@@ -26,6 +26,24 @@ export function createLogger(
     },
     destination,
   )
+}
+
+/** Lines that wait while they cannot be written, such as to a full disk. Later ones are dropped. */
+const maxWaitingBytes = 1024 * 1024
+
+/**
+ * A log that cannot be written must not end the process, as an error without a listener does. The next line is written
+ * after those that wait. At the exit, nothing waits for the disk: pino would try again forever.
+ */
+function openStandardError(): DestinationStream {
+  const stream = pino.destination({ dest: 2, sync: false, maxLength: maxWaitingBytes })
+  let isFailing = false
+  stream.on('error', () => (isFailing = true)).on('write', () => (isFailing = false))
+  const flushSync = stream.flushSync.bind(stream)
+  stream.flushSync = () => {
+    if (!isFailing) flushSync()
+  }
+  return stream
 }
 
 /** Masks `34600111222` as `34*******22`: enough to recognize a known number, too little to call it. */

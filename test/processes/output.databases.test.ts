@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
@@ -75,4 +76,20 @@ test('ends silently if the reader closes the pipe', async () => {
   const server = await waybill.serve()
   expect(await runWithClosedPipe(['account', 'export', accountId])).toEqual(silent)
   await server.stop()
+})
+
+test.runIf(process.platform === 'linux')('serves, and ends, although its log cannot be written', async () => {
+  const script = 'exec "$@" 2> /dev/full'
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, entry, 'serve'], {
+    env: { ...waybill.environment, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'debug' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(child, 'exit')
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
+  const [url = ''] = /http:\S+/.exec(String(line)) ?? []
+
+  // Its start has logged warnings.
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
 })
