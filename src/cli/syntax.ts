@@ -94,11 +94,11 @@ export function formatLine({ args, rest, options }: Line): string[] {
 
 function split(syntax: Syntax, argv: string[]): { values: Line['options']; positionals: string[] } {
   try {
-    const { values, positionals } = parseArgs({
-      args: argv,
-      options: toParseArgs({ ...syntax.options, ...commonOptions }),
-      allowPositionals: true,
-    })
+    const options = toParseArgs({ ...syntax.options, ...commonOptions })
+    const { values, positionals, tokens } = parseArgs({ args: argv, options, allowPositionals: true, tokens: true })
+    const names = tokens.flatMap((token) => (token.kind === 'option' && token.value !== undefined ? [token.name] : []))
+    const repeated = names.find((name, index) => options[name]?.multiple !== true && names.indexOf(name) !== index)
+    if (repeated !== undefined) throw new UsageError(`--${repeated} was given twice. Give it once.`)
     return { values: Object.fromEntries(Object.entries(values).filter(isGiven)), positionals }
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(`${error.message.split('. ')[0]}.`)

@@ -31,3 +31,17 @@ test('accepts options before, between and after the arguments', () => {
 
   expect(parseLine(syntax, ['--flag', 'acc_1', '--json', 'a', '--token', 't', 'b'])).toEqual(line)
 })
+
+test.each([
+  { argv: ['acc_1', '--token', 'a', '--token', 'b'], says: '--token was given twice.' },
+  { argv: ['acc_1', '--token=a', '--token='], says: '--token was given twice.' },
+])('rejects an option that would replace an earlier one: $argv', ({ argv, says }) => {
+  expect(() => parseLine(syntax, argv)).toThrow(says)
+})
+
+test('accepts repeated flags, and options that may be repeated', () => {
+  expect(parseLine(syntax, ['acc_1', '--token', 't', '--flag', '--flag', '--header=a', '--header=b'])).toMatchObject({
+    options: { token: 't', flag: true, header: ['a', 'b'] },
+  })
+  expect(parseLine(syntax, ['acc_1', '--token', 't', '--', '--token', 'b'])).toMatchObject({ rest: ['--token', 'b'] })
+})
