@@ -60,7 +60,9 @@ export function registerMetrics(
 function mayRead(access: MetricsAccess, request: FastifyRequest): boolean {
   if (access === 'everybody') return true
   if (access === 'nobody') return false
-  return isSameSecret(request.headers.authorization ?? '', `Bearer ${access.token}`)
+  // The name of the scheme is not case-sensitive (RFC 9110, 11.1).
+  const [, token = ''] = /^Bearer +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
+  return isSameSecret(token, access.token)
 }
 
 function reject(reply: FastifyReply): FastifyReply {

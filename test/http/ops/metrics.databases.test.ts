@@ -178,6 +178,8 @@ test('requires METRICS_TOKEN for metrics and serves none without it, except in t
   expect((await read(guarded)).statusCode).toBe(401)
   expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
   expect((await read(guarded, { authorization: 'Bearer token-1' })).statusCode).toBe(200)
+  expect((await read(guarded, { authorization: 'bearer token-1' })).statusCode).toBe(200)
+  expect((await read(guarded, { authorization: 'token-1' })).statusCode).toBe(401)
   expect((await read(closed, { authorization: 'Bearer undefined' })).statusCode).toBe(401)
   await guarded.close()
   await closed.close()
