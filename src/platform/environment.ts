@@ -134,11 +134,8 @@ export const Environment = z
       .min(1, 'must be at least 1')
       .max(120, 'must be at most 120')
       .default(15),
-    WAYBILL_RETENTION_DAYS: z.coerce
-      .number('must be a number')
-      .int('must be a whole number')
-      .min(1, 'must be at least 1')
-      .default(30),
+    // PostgreSQL has no times before 4713 BC.
+    WAYBILL_RETENTION_DAYS: wholeNumber(1, 1_000_000).default(30),
     WAYBILL_REQUEST_LOG_DAYS: wholeNumber(0, 365).default(7),
     WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
       secondsOf.h,

@@ -61,6 +61,10 @@ test.each([
   { environment: { TRUST_PROXY: 'fe80::1%eth0' }, says: /^TRUST_PROXY: .*"fe80::1%eth0" is neither/ },
   { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
   {
+    environment: { WAYBILL_RETENTION_DAYS: '99999999' },
+    says: /^WAYBILL_RETENTION_DAYS: must be at most 1000000/,
+  },
+  {
     environment: { WAYBILL_RETENTION_DAYS: '2' },
     says: /^WAYBILL_RETENTION_DAYS: must be at least 3, twice the total/,
   },
