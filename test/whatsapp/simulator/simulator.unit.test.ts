@@ -60,6 +60,7 @@ function post(body: unknown, phoneNumberId = simulator.phoneNumberId) {
 
 const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }))
 const body = (...values: unknown[]) => ({ type: 'body', parameters: text(...values) })
+const url = (suffix: string) => ({ type: 'button', sub_type: 'url', index: '0', parameters: text(suffix) })
 
 test('responds to an accepted send like Meta, with the number in the message ID', async () => {
   const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
@@ -174,6 +175,35 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     code: 132018,
     details: 'buttons: Button at index 0 must be of type Url',
   },
+  {
+    says: 'a coupon as a text',
+    template: {
+      name: 'birthday_coupon',
+      components: [
+        body('Ada'),
+        { type: 'button', sub_type: 'copy_code', index: 0, parameters: [{ type: 'text', coupon_code: 'GIFT9' }] },
+      ],
+    },
+    status: 400,
+    code: 131008,
+    details: 'buttons: Button at index 0 of type copy_code requires a non-empty parameter coupon_code',
+  },
+  {
+    says: 'the same card twice',
+    template: {
+      name: 'new_plants',
+      components: [
+        body('Ada'),
+        {
+          type: 'carousel',
+          cards: [0, 0].map((card_index) => ({ card_index, components: [imageHeader(), url('aloe')] })),
+        },
+      ],
+    },
+    status: 400,
+    code: 132018,
+    details: 'carousel: there are two cards of the same index',
+  },
   { says: 'components of an unknown type', template: { components: [{ type: 'FOOTER' }] }, status: 400, code: 100 },
 ])('rejects $says with $code', async ({ template, status, code, details }) => {
   const answer = await post(message(template))
@@ -186,8 +216,6 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     ...(details === undefined ? {} : { error_data: { messaging_product: 'whatsapp', details } }),
   })
 })
-
-const url = (suffix: string) => ({ type: 'button', sub_type: 'url', index: '0', parameters: text(suffix) })
 
 test.each<{ name: string; components: object[] }>([
   { name: 'invoice_ready', components: [imageHeader(), body('Ada')] },
@@ -386,6 +414,64 @@ test('rejects sends from a disconnected number', async () => {
     status: 'PENDING',
   })
   expect((await post(message({ components: [body('a', 'b')] }), '301')).body.error).toMatchObject({ code: 133010 })
+})
+
+const plain = { type: 'BODY', text: 'Your order has shipped.' }
+const withButtons = (...buttons: object[]) => [plain, { type: 'BUTTONS', buttons }]
+const link = { type: 'URL', text: 'Track', url: 'https://example.com' }
+const oneTime = (button: object, footer: object = {}) => [
+  { type: 'BODY', add_security_recommendation: true },
+  { type: 'FOOTER', code_expiration_minutes: 10, ...footer },
+  { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', ...button }] },
+]
+const carousel = (...cards: object[][]) => [
+  plain,
+  { type: 'CAROUSEL', cards: cards.map((buttons) => ({ components: [plain, { type: 'BUTTONS', buttons }] })) },
+]
+const labels = "Buttons can't have any variables, newlines, emojis, or formatting characters."
+
+test.each<{ what: string; components: object[]; category?: string; language?: string; says: string | RegExp }>([
+  ...['🚚 Track', 'Track\nit', 'Track *it*', 'Track {{1}}'].map((text) => ({
+    what: `the label ${JSON.stringify(text)}`,
+    components: withButtons({ ...link, text }),
+    says: labels,
+  })),
+  {
+    what: 'such a label of a code',
+    category: 'AUTHENTICATION',
+    components: oneTime({ text: '🔑 Copy' }),
+    says: labels,
+  },
+  {
+    what: 'a code that expires after 91 minutes',
+    category: 'AUTHENTICATION',
+    components: oneTime({}, { code_expiration_minutes: 91 }),
+    says: /1 to 90/,
+  },
+  { what: 'a link without an address', components: withButtons({ type: 'URL', text: 'Track' }), says: /\(url\)/ },
+  { what: 'a quick reply without a label', components: withButtons({ type: 'QUICK_REPLY' }), says: /\(text\)/ },
+  { what: 'a coupon without an example', components: withButtons({ type: 'COPY_CODE' }), says: /\(example\)/ },
+  { what: 'a flow button without a flow', components: withButtons({ type: 'FLOW', text: 'Book' }), says: /flow_id/ },
+  { what: 'three links', components: withButtons(link, link, link), says: /at most 2 buttons of type URL/ },
+  { what: 'a footer with a new line', components: [plain, { type: 'FOOTER', text: 'a\nb' }], says: /new lines/ },
+  {
+    what: 'an offer of another category',
+    components: [plain, { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Soon', has_expiration: true } }],
+    says: /MARKETING/,
+  },
+  {
+    what: 'different cards',
+    components: carousel([link], [{ type: 'QUICK_REPLY', text: 'Yes' }]),
+    says: /same components/,
+  },
+  { what: 'an unknown language', language: 'xx', components: [plain], says: /language/ },
+])('rejects a template with $what', async ({ components, category = 'UTILITY', language = 'en', says }) => {
+  const template = { name: 'rejected_here', language, category, components }
+  const answer = await call(`${simulator.wabaId}/message_templates`, { method: 'POST', body: template })
+
+  expect(answer).toMatchObject({ status: 400, body: { error: { code: 100 } } })
+  const { error_user_msg: said } = answer.body.error as unknown as { error_user_msg: string }
+  expect(said).toMatch(says)
 })
 
 test('names the component and the button of an invalid phone number', async () => {

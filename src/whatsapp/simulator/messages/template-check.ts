@@ -176,6 +176,8 @@ function checkCards(template: GraphTemplate, components: SendComponents): Simula
   const hasProductCards = cards.some((card) => card.components.some(({ format }) => format === 'PRODUCT'))
   const isWithin = hasProductCards ? sent.length >= 2 && sent.length <= maxCards : sent.length === cards.length
   if (!isWithin) return countMismatch('carousel', sent.length, cards.length)
+  if (new Set(sent.map((card) => card.card_index)).size < sent.length)
+    return parameterProblem('carousel: there are two cards of the same index')
   for (const { card_index: index, components: ofCard } of sent) {
     const card = cards[index] ?? (hasProductCards ? cards[0] : undefined)
     if (!card) return parameterProblem(`carousel: there is no card ${index}`)
@@ -227,7 +229,7 @@ function checkButton(
     case 'OTP':
       return checkUrl(button, index, parameter)
     case 'QUICK_REPLY':
-      return isSent && parameter && !parameter.payload
+      return isSent && parameter && !(parameter.type === 'payload' && parameter.payload)
         ? requiredMissing(`buttons: Button at index ${index} of type QuickReply requires a payload`)
         : undefined
     case 'COPY_CODE':
@@ -269,7 +271,7 @@ function checkUrl(
 const maxCouponLength = 20
 
 function checkCoupon(index: number, parameter: Parameter | undefined): SimulatedResponse | undefined {
-  const code = parameter?.coupon_code ?? ''
+  const code = parameter?.type === 'coupon_code' ? (parameter.coupon_code ?? '') : ''
   if (code === '')
     return requiredMissing(
       `buttons: Button at index ${index} of type copy_code requires a non-empty parameter coupon_code`,

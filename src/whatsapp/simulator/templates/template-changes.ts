@@ -4,7 +4,7 @@ import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { failPlainly } from '../errors.ts'
 import { ok, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
 import type { SimulatorState } from '../state.ts'
-import { checkName, checkNewTemplate, invalid } from './template-creation-check.ts'
+import { checkLanguage, checkName, checkNewTemplate, invalid } from './template-creation-check.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 type Body = Record<string, unknown>
@@ -28,6 +28,7 @@ export function createTemplate(
   const taken = list.all().some((template) => template.name === name && template.language === language)
   const problem =
     checkName(name) ??
+    checkLanguage(language) ??
     (state.deletedTemplates.has(`${wabaId}\n${name}\n${language}`)
       ? invalid(
           2388023,
