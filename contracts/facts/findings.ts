@@ -121,7 +121,7 @@ export const findings = defineFacts('finding', {
   notices: {
     restricted: 'WhatsApp has restricted this account: {notices}.',
     warned: 'WhatsApp has warned this account: {notices}.',
-    alerted: 'WhatsApp reported a problem of this account: {notices}.',
+    alerted: 'WhatsApp reported a problem with this account: {notices}.',
     wait: 'WhatsApp delivers no templates from this account until the restriction ends. Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
     sendOthers:
       'Other messages are still sent. Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',

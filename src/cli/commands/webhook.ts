@@ -258,7 +258,7 @@ function describeEndpoint(endpoint: Endpoint): string {
     ['State', describeState(endpoint)],
     ['Problem', endpoint.failure && inEnglish(describeEndpointFailure(endpoint.failure, (at) => at))],
     ['Waiting', String(endpoint.waiting)],
-    ['Delivered', endpoint.lastDeliveredAt ?? 'no successful delivery recently'],
+    ['Delivered', endpoint.lastDeliveredAt ?? 'no recent successful deliveries'],
     ['Old secret', endpoint.previousSecretUntil && `also signs until ${endpoint.previousSecretUntil}`],
     ['Headers', endpoint.hasHeaders ? 'custom headers are set' : undefined],
     ['Limits', describeLimits(endpoint)],

@@ -5,12 +5,14 @@ import { Link, type To, useLocation } from 'react-router'
 
 interface PageHeaderProps {
   title: string
+  /** The status of what the page shows, beside its title. */
+  badge?: ReactNode
   description?: ReactNode
   actions?: ReactNode
 }
 
 /** The h1 of a page. It also sets the browser tab title and takes the focus after navigation. */
-export function PageHeader({ title, description, actions }: PageHeaderProps) {
+export function PageHeader({ title, badge, description, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname, key } = useLocation()
   // For a page that is opened by its URL, the browser sets the focus.
@@ -24,9 +26,12 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
     <Group justify="space-between" align="flex-start" gap="md" mb="lg">
       <title>{`${title} · Waybill`}</title>
       <Box flex={1} miw={240}>
-        <Title order={1} ref={heading} tabIndex={-1}>
-          {title}
-        </Title>
+        <Group gap="sm">
+          <Title order={1} ref={heading} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
+            {title}
+          </Title>
+          {badge}
+        </Group>
         {description !== undefined && (
           <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)">
             {description}

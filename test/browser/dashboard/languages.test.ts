@@ -120,7 +120,7 @@ test('shows errors of the server in the language of the reader', async () => {
 test('switches the language, keeps what was typed, and remembers the choice', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('suppressions')
-  await page.getByLabel('Recipients to add').fill('34600111222')
+  await page.getByLabel('Find a recipient').fill('34600111222')
 
   await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Español' }).click()
@@ -129,7 +129,7 @@ test('switches the language, keeps what was typed, and remembers the choice', as
   await page.getByRole('menuitem', { name: 'Español' }).waitFor({ state: 'detached' })
   expect(await page.title()).toBe('Exclusiones · Waybill')
   expect(await languageOf(page)).toBe('es')
-  expect(await page.getByLabel('Destinatarios que añadir').inputValue()).toBe('34600111222')
+  expect(await page.getByLabel('Buscar un destinatario').inputValue()).toBe('34600111222')
 
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Exclusiones' }).waitFor()

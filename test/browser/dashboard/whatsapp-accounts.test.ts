@@ -36,7 +36,7 @@ test('adds a WhatsApp account, syncs its templates and tests its token', async (
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   await openOfAccount('whatsapp-accounts')
-  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
+  await page.getByRole('button', { name: 'Add by ID' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Phone number ID').fill(number.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill(number.wabaId)
@@ -64,7 +64,7 @@ test('shows field errors of a new WhatsApp account', async () => {
   // A second token of the number: the first one keeps working.
   dashboard.server.simulator.addToken('the-token-of-this-number', { wabaIds: [wabaId] })
   await openOfAccount('whatsapp-accounts')
-  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
+  await page.getByRole('button', { name: 'Add by ID' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Phone number ID').fill(account.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill('+34600111222')
@@ -221,7 +221,7 @@ test('explains how to add the first WhatsApp account', async () => {
   await openOfAccount('whatsapp-accounts')
 
   await page.getByText('No WhatsApp account yet').waitFor()
-  await page.getByRole('button', { name: 'Enter IDs instead' }).waitFor()
+  await page.getByRole('button', { name: 'Add by ID' }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -230,7 +230,7 @@ test('lets a viewer see WhatsApp accounts but not change them', async () => {
   await openOfAccount('whatsapp-accounts')
   await cardOf(page, account.phoneNumberId).waitFor()
 
-  for (const name of ['Enter IDs instead', 'Test token', 'Replace secrets', 'More']) {
+  for (const name of ['Add by ID', 'Test token', 'Replace secrets', 'More']) {
     const button = page.getByRole('button', { name })
     expect(await button.getAttribute('aria-disabled')).toBe('true')
     // Forced, because Playwright does not click disabled buttons.
@@ -248,8 +248,8 @@ test("explains Meta's words on focus", async () => {
 
   await card.getByRole('button', { name: 'WABA ID', exact: true }).focus()
   await page.getByRole('tooltip', { name: /^The WhatsApp Business Account at Meta/ }).waitFor()
-  await card.getByRole('button', { name: 'Access token', exact: true }).focus()
-  await page.getByRole('tooltip', { name: /^The password with which Waybill sends/ }).waitFor()
+  await card.getByRole('button', { name: 'App secret', exact: true }).focus()
+  await page.getByRole('tooltip', { name: /^Proves that statuses come from Meta/ }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -280,7 +280,7 @@ test.each([
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
+  await page.getByRole('button', { name: 'Add by ID' }).click()
   await page.getByRole('button', { name: 'Add account' }).click()
   await page.getByText('Enter the WABA ID.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

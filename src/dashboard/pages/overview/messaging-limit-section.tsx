@@ -62,7 +62,11 @@ function PortfolioLimit({ numbers, isOnly }: { numbers: Numbers; isOnly: boolean
         </Anchor>
       </Group>
       <Progress.Root size="sm">
-        <Progress.Section value={percent} color={colourOf(percent)} aria-label={t`Used of the messaging limit`} />
+        <Progress.Section
+          value={percent}
+          color={colourOf(percent)}
+          aria-label={t`Share of the messaging limit that is used`}
+        />
       </Progress.Root>
     </Box>
   )

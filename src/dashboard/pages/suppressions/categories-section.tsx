@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Checkbox, Stack } from '@mantine/core'
+import { Checkbox, Group } from '@mantine/core'
 import { useState } from 'react'
 import { suppressedCategories, type SuppressedCategory } from '../../../../contracts/dashboard/suppression.ts'
 import { api } from '../../api/client.ts'
@@ -38,7 +38,7 @@ export function CategoriesSection() {
       {stored.isPending && <LoadingSkeleton lines={3} />}
       {stored.isError && <ErrorAlert error={stored.error} onRetry={() => stored.refetch()} />}
       {stored.data && (
-        <Stack gap="xs" w="fit-content">
+        <Group gap="xl" align="flex-start">
           {suppressedCategories.map((category) => (
             <Checkbox
               key={category}
@@ -51,7 +51,7 @@ export function CategoriesSection() {
               onChange={() => setChanging(category)}
             />
           ))}
-        </Stack>
+        </Group>
       )}
       <ConfirmCategory
         category={changing}

@@ -46,21 +46,26 @@ export function ListSection() {
   })
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (
-    <Section title={t`Suppressed recipients`} description={t`Newest first.`}>
-      <TextInput
-        type="search"
-        maw={360}
-        mb="md"
-        aria-label={t`Find a recipient`}
-        placeholder={t`Find a recipient, such as +34600111222`}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={search}
-        error={
-          isSearch && to === undefined ? t`Enter the complete number with its country code, or the user ID.` : undefined
-        }
-        autoComplete="off"
-        onChange={(event) => setSearch(event.currentTarget.value)}
-      />
+    <Section
+      title={t`Suppressed recipients`}
+      actions={
+        <TextInput
+          type="search"
+          w={{ base: '100%', xs: 300 }}
+          aria-label={t`Find a recipient`}
+          placeholder={t`Find a recipient, such as +34600111222`}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={search}
+          error={
+            isSearch && to === undefined
+              ? t`Enter the complete number with its country code, or the user ID.`
+              : undefined
+          }
+          autoComplete="off"
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+      }
+    >
       {list.isLoading && <TableSkeleton rows={4} columns={6} />}
       {list.isError && <ErrorAlert error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && items.length === 0 && <NobodyFound searched={to} />}
@@ -188,9 +193,17 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
 /** The list on a phone. */
 function NarrowList({ items, searched, onRemove }: EntriesProps) {
   return (
-    <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+    <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
       {items.map(({ to, reason, since, allMessages, ...by }) => (
-        <Group key={`${to} ${since}`} component="li" justify="space-between" align="flex-start" wrap="nowrap">
+        <Group
+          key={`${to} ${since}`}
+          component="li"
+          justify="space-between"
+          align="flex-start"
+          wrap="nowrap"
+          py="sm"
+          style={{ borderTop: '1px solid var(--waybill-line)' }}
+        >
           <Stack gap={4}>
             <Text size="sm" component="div">
               <Recipient to={to} />

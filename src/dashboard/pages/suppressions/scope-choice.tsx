@@ -9,12 +9,11 @@ import { useStoppedCategories } from './use-suppressions.ts'
 interface ScopeChoiceProps {
   /** True to stop all messages, false to stop only the categories that the account stops, undefined until chosen. */
   allMessages: boolean | undefined
-  disabled?: boolean
   onChange: (allMessages: boolean) => void
 }
 
 /** The choice of messages that a recipient no longer receives. */
-export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeChoiceProps) {
+export function ScopeChoice({ allMessages, onChange }: ScopeChoiceProps) {
   const categories = useStoppedCategories().data?.categories ?? ['MARKETING']
   return (
     <Radio.Group
@@ -25,16 +24,10 @@ export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeCh
       <Stack gap="xs" mt="xs">
         <Radio
           value="categories"
-          disabled={disabled}
           label={t`Only ${nameCategories(categories).toLocaleLowerCase()}`}
           description={describeStillSent(categories)}
         />
-        <Radio
-          value="all"
-          disabled={disabled}
-          label={t`All messages`}
-          description={t`Also order notices and one-time codes.`}
-        />
+        <Radio value="all" label={t`All messages`} description={t`Also order notices and one-time codes.`} />
       </Stack>
     </Radio.Group>
   )

@@ -1,35 +1,39 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
-import { Link } from 'react-router'
+import { useEffect } from 'react'
+import { useLocation } from 'react-router'
 import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
-import { AddSection } from './add-section.tsx'
+import { AddModal } from './add-modal.tsx'
 import { CategoriesSection } from './categories-section.tsx'
 import { EraseSection } from './erase-section.tsx'
 import { ListSection } from './list-section.tsx'
 
 export function SuppressionsPage() {
   const { canChange } = useAccount()
+  const [adding, { open, close }] = useDisclosure()
+  const { hash, key } = useLocation()
+  useEffect(() => {
+    if (hash === '#add' && canChange) open()
+  }, [hash, key, canChange, open])
   return (
     <>
       <PageHeader
         title={t`Suppressions`}
-        description={t`Recipients who opted out. Waybill rejects the messages that they stopped: some categories, or all.`}
+        description={t`Recipients who opted out. Waybill does not send them the messages that they stopped.`}
         actions={
-          canChange && (
-            <Button component={Link} to="#add" leftSection={<IconPlus size={16} />}>
-              <Trans>Add recipients</Trans>
-            </Button>
-          )
+          <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
+            <Trans>Add recipients</Trans>
+          </ChangeButton>
         }
       />
       <ListSection />
-      {canChange && <AddSection />}
       <CategoriesSection />
-      {!canChange && <AddSection />}
       {canChange && <EraseSection />}
+      <AddModal opened={adding} onClose={close} />
     </>
   )
 }

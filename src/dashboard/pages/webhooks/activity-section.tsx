@@ -90,7 +90,7 @@ export function useFailures(endpointId: string): FailureGroup[] {
 function Figures({ totals }: Pick<Statistics, 'totals'>) {
   const { attempts, succeeded, averageMilliseconds, slowestMilliseconds } = totals
   const figures = [
-    { name: t`Attempts, with retries`, value: describeCount(attempts) },
+    { name: t`Attempts`, value: describeCount(attempts) },
     { name: t`Success rate`, value: describeRate(succeeded, attempts) },
     { name: t`Average time`, value: describeOptionalDuration(averageMilliseconds) },
     { name: t`Slowest`, value: describeOptionalDuration(slowestMilliseconds) },
@@ -142,7 +142,7 @@ interface FailuresProps extends Pick<ActivitySectionProps, 'onRedeliver'> {
 function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: FailuresProps) {
   return (
     <Box mt="lg">
-      <Table.ScrollContainer minWidth={560} type="native">
+      <Table.ScrollContainer minWidth={560} type="native" className={styles['failuresArea'] ?? ''}>
         <Table
           aria-label={t`Failed attempts by answer`}
           fz="sm"

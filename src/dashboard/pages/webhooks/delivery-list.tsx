@@ -363,7 +363,7 @@ export function ResponseDetails({ attempt: { statusCode, error, facts, responseS
           mt={6}
           mah={160}
           bg="var(--mantine-color-body)"
-          bd="1px solid var(--mantine-color-default-border)"
+          bd="1px solid var(--waybill-line)"
           tabIndex={0}
           role="region"
           aria-label={t`Start of the response`}

@@ -22,7 +22,18 @@ interface EndpointCardProps {
 
 /** An endpoint in the list, with its state and the attempts of the last day. */
 export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
-  const { endpointId, url, events, description, reason, facts, failure, lastDeliveredAt, waiting, failed } = endpoint
+  const {
+    endpointId,
+    url,
+    events,
+    description,
+    reason,
+    facts,
+    failure,
+    lastDeliveredAt,
+    waiting,
+    failed = 0,
+  } = endpoint
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={t`Endpoint ${new URL(url).host}`}>
       <div className={styles['endpoint']}>
@@ -54,7 +65,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
             <span>
               {lastDeliveredAt === undefined ? (
-                t`No successful delivery recently`
+                t`No recent successful deliveries`
               ) : (
                 <>
                   <Trans>
@@ -64,7 +75,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
               )}
             </span>
             {waiting > 0 && <span>{t`${countWaiting(waiting)} waiting`}</span>}
-            {failed !== undefined && <span>{describeFailed(failed)}</span>}
+            {failed > 0 && <span>{describeFailed(failed)}</span>}
           </Group>
           <Box mt="sm">
             <EventBadges events={events} />
@@ -171,7 +182,7 @@ export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
       </Text>
       <Text size="sm" mt={4}>
         {waiting > 0 && `${t`${countWaiting(waiting)} will be retried.`} `}
-        {`${describeFailed(failed)}. `}
+        {failed > 0 && `${describeFailed(failed)}. `}
         <Trans>After five days without a successful delivery, the endpoint is disabled.</Trans>
       </Text>
       <Anchor component={Link} to="#deliveries" size="sm" mt="sm" display="inline-block">
@@ -183,7 +194,7 @@ export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
 
 /** Describes deliveries that are no longer retried. */
 function describeFailed(count: number): string {
-  return plural(count, { 0: 'None failed for good', one: '# failed for good', other: '# failed for good' })
+  return plural(count, { one: '# failed for good', other: '# failed for good' })
 }
 
 export function countWaiting(count: number): string {

@@ -36,8 +36,16 @@ export function WebhookPage() {
       </BackLink>
       <PageHeader
         title={endpoint ? hostOf(endpoint.url) : t`Webhook endpoint`}
+        badge={endpoint && <EndpointBadge endpoint={endpoint} />}
         description={endpoint?.description}
-        actions={endpoint && <EndpointActions endpoint={endpoint} />}
+        actions={
+          endpoint && (
+            <>
+              <EditEndpoint endpoint={endpoint} />
+              <EndpointActions endpoint={endpoint} />
+            </>
+          )
+        }
       />
       {endpoint && <OpenEndpoint key={endpoint.endpointId} endpoint={endpoint} />}
       {!data && error && <ErrorAlert error={error} onRetry={() => refetch()} />}
@@ -52,15 +60,7 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <EndpointAlert endpoint={endpoint} />
-      <Section
-        title={t`Details`}
-        actions={
-          <>
-            <EndpointBadge endpoint={endpoint} />
-            <EditEndpoint endpoint={endpoint} />
-          </>
-        }
-      >
+      <Section title={t`Details`}>
         <EndpointDetails endpoint={endpoint} />
       </Section>
       <ActivitySection endpoint={endpoint} onRedeliver={setRedelivering} />
@@ -77,7 +77,7 @@ function EditEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
-      <ChangeButton size="xs" variant="default" leftSection={<IconPencil size={14} />} onClick={open}>
+      <ChangeButton variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
         <Trans>Edit</Trans>
       </ChangeButton>
       <EditEndpointModal endpoint={endpoint} opened={opened} onClose={close} />
@@ -111,7 +111,7 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
         { name: 'URL', value: <Url url={url} /> },
         { name: t`Events`, value: <EventBadges events={events} /> },
         {
-          name: t`Last successful delivery`,
+          name: t`Last success`,
           value:
             lastDeliveredAt === undefined ? (
               <Dimmed>

@@ -48,7 +48,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
     done: t`Messaging account of sends changed.`,
   })
   const button = (
-    <ChangeButton variant="default" leftSection={<IconDots size={16} />}>
+    <ChangeButton size="xs" variant="default" leftSection={<IconDots size={14} />}>
       <Trans>More</Trans>
     </ChangeButton>
   )

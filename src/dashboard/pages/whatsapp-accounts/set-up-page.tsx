@@ -23,7 +23,7 @@ import { SetUpBadge } from './set-up-badge.tsx'
 import { type StepName, stepNames, stepOf, stepTitles } from './step-names.ts'
 import { RegisterForm } from './register-form.tsx'
 import { ActivateAccount, ReplaceSecretsButton } from './replace-secrets.tsx'
-import { ActionStep, FindingText, Step } from './step.tsx'
+import { ActionStep, FindingText, Step, type StepContext } from './step.tsx'
 import { TestStep } from './test-step.tsx'
 import { healthKey, useHealth } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
@@ -47,6 +47,7 @@ export function SetUpPage() {
       </BackLink>
       <PageHeader
         title={nameNumber(account)}
+        badge={<SetUpBadge state={toSetUpState(account)} />}
         description={t`Setup and health of this WhatsApp account. Each step can be repeated.`}
         actions={<CheckNowButton whatsAppAccountId={account.accountId} />}
       />
@@ -95,28 +96,26 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
   })
   return (
     <Stack gap="sm" mb="lg">
-      <Group gap="xs">
-        <SetUpBadge state={toSetUpState(health)} />
-        <Text size="sm" c="dimmed" role="status">
-          {next === undefined
-            ? t`${done} of ${stepNames.length} steps done`
-            : t`${done} of ${stepNames.length} steps done. Next: ${translate(stepTitles[next])}`}
-        </Text>
-      </Group>
+      <Text size="sm" c="dimmed" role="status">
+        {next === undefined
+          ? t`${done} of ${stepNames.length} steps done`
+          : t`${done} of ${stepNames.length} steps done. Next: ${translate(stepTitles[next])}`}
+      </Text>
       <Step
         {...stepProps('token')}
         purpose={t`The secret with which Waybill sends from this number.`}
         done={t`WhatsApp accepts the token for this number.`}
-      >
-        <TokenExpiry health={health} />
-        <ReplaceSecretsButton
-          whatsAppAccountId={whatsAppAccountId}
-          isUrgent={!steps.token.done}
-          isRejected={steps.token.findings.some(({ code }) => code === 'rejected' || code === 'disabled')}
-        >
-          <Trans>Replace token</Trans>
-        </ReplaceSecretsButton>
-      </Step>
+        note={<TokenExpiry health={health} />}
+        action={
+          <ReplaceSecretsButton
+            whatsAppAccountId={whatsAppAccountId}
+            isUrgent={!steps.token.done}
+            isRejected={steps.token.findings.some(({ code }) => code === 'rejected' || code === 'disabled')}
+          >
+            <Trans>Replace token</Trans>
+          </ReplaceSecretsButton>
+        }
+      />
       <ActionStep
         {...stepProps('subscription')}
         purpose={t`Subscribes your Meta app to the statuses of messages.`}
@@ -136,9 +135,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       >
         <RegisterForm whatsAppAccountId={whatsAppAccountId} number={health.number} isNext={next === 'registration'} />
       </Step>
-      <Step {...stepProps('templates')} purpose={t`Only templates that Meta has approved can start a conversation.`}>
-        <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />
-      </Step>
+      <TemplatesStep {...stepProps('templates')} approved={approved} syncedAt={templates.data?.syncedAt} />
       <Step
         {...stepProps('test')}
         purpose={
@@ -165,74 +162,61 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         {...stepProps('status')}
         purpose={t`Shows that WhatsApp reaches this server.`}
         done={t`WhatsApp reaches this server with the statuses of messages.`}
-      >
-        {health.callbacks.lastStatusAt === undefined ? (
-          <Text size="sm" c="dimmed">
-            <Trans>Waiting for a status. It usually arrives within seconds of the test message.</Trans>
-          </Text>
-        ) : (
-          <Text size="sm" c="dimmed">
+        note={
+          health.callbacks.lastStatusAt === undefined ? (
+            t`Waiting for a status. It usually arrives within seconds of the test message.`
+          ) : (
             <Trans>
               The last one arrived <DateTime at={health.callbacks.lastStatusAt} />.
             </Trans>
-          </Text>
-        )}
-      </Step>
+          )
+        }
+      />
     </Stack>
   )
 }
 
 function TokenExpiry({ health: { token } }: { health: WhatsAppAccountHealth }) {
-  return (
-    <Text size="sm" c="dimmed">
-      {token.expiresAt === undefined ? (
-        token.valid === true ? (
-          t`WhatsApp reports no expiry date.`
-        ) : (
-          t`WhatsApp has not said yet when it expires.`
-        )
-      ) : (
-        <>
-          {new Date(token.expiresAt) < new Date() ? (
-            <Trans>
-              It expired <DateTime at={token.expiresAt} />.
-            </Trans>
-          ) : (
-            <Trans>
-              It expires <DateTime at={token.expiresAt} />.
-            </Trans>
-          )}
-        </>
-      )}
-    </Text>
+  if (token.expiresAt === undefined)
+    return token.valid === true ? t`WhatsApp reports no expiry date.` : t`WhatsApp has not said yet when it expires.`
+  return new Date(token.expiresAt) < new Date() ? (
+    <Trans>
+      It expired <DateTime at={token.expiresAt} />.
+    </Trans>
+  ) : (
+    <Trans>
+      It expires <DateTime at={token.expiresAt} />.
+    </Trans>
   )
 }
 
-interface SyncTemplatesProps {
+interface TemplatesStepProps extends StepContext {
   approved: number
   syncedAt: string | undefined
-  isNext: boolean
 }
 
-function SyncTemplates({ approved, syncedAt, isNext }: SyncTemplatesProps) {
+function TemplatesStep({ approved, syncedAt, ...step }: TemplatesStepProps) {
   const sync = useSync({ onFailure: () => {} })
   return (
-    <>
+    <Step
+      {...step}
+      purpose={t`Only templates that Meta has approved can start a conversation.`}
+      note={syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`}
+      action={
+        <Group>
+          <ChangeButton
+            size="xs"
+            variant={step.isNext ? 'filled' : 'default'}
+            loading={sync.isPending}
+            onClick={() => sync.mutate()}
+          >
+            {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
+          </ChangeButton>
+        </Group>
+      }
+    >
       {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
-      <Group>
-        <Text size="sm" c="dimmed">
-          {syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`}
-        </Text>
-        <ChangeButton
-          size="xs"
-          variant={isNext ? 'filled' : 'default'}
-          loading={sync.isPending}
-          onClick={() => sync.mutate()}
-        >
-          {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
-        </ChangeButton>
-      </Group>
-    </>
+    </Step>
   )
 }
 

@@ -33,10 +33,15 @@ interface StepProps extends StepContext {
   /** What the step is for. `done` replaces it once the step is complete. */
   purpose: string
   done?: string
+  /** What WhatsApp reported, after the purpose. */
+  note?: ReactNode
+  /** Beside the text once the step is complete; until then below it, where the remedies of findings expect it. */
+  action?: ReactNode
   children?: ReactNode
 }
 
-export function Step({ name, title, state, number, purpose, done = purpose, children }: StepProps) {
+export function Step({ name, title, state, number, purpose, done = purpose, note, action, children }: StepProps) {
+  const isSettled = state.done && state.findings.length === 0
   const isStuck = !state.done && state.findings.some(({ severity }) => severity === 'error')
   return (
     <Paper
@@ -65,14 +70,25 @@ export function Step({ name, title, state, number, purpose, done = purpose, chil
             </Text>
           )}
         </ThemeIcon>
-        <Stack gap="xs" flex={1} miw={0}>
-          <Title order={2}>{title}</Title>
-          <Text size="sm">{state.done ? done : purpose}</Text>
-          {state.findings.map((finding) => (
-            <FindingText key={finding.code} finding={finding} />
-          ))}
-          {children}
-        </Stack>
+        <Group gap="sm" flex={1} miw={0}>
+          <Stack gap="xs" flex={1} miw={200}>
+            <div>
+              <Title order={2}>{title}</Title>
+              <Text size="sm" component="div" mt={2}>
+                {state.done ? done : purpose}{' '}
+                <Text span inherit c="dimmed">
+                  {note}
+                </Text>
+              </Text>
+            </div>
+            {state.findings.map((finding) => (
+              <FindingText key={finding.code} finding={finding} />
+            ))}
+            {children}
+            {!isSettled && action}
+          </Stack>
+          {isSettled && action}
+        </Group>
       </Group>
     </Paper>
   )
@@ -110,7 +126,7 @@ function contains(fact: Fact, part: Fact): boolean {
   )
 }
 
-interface ActionStepProps extends StepProps {
+interface ActionStepProps extends Omit<StepProps, 'action'> {
   action: string
   perform: () => Promise<CallbackStep>
 }
@@ -132,19 +148,24 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
     ({ facts }) => !shown || !facts?.message || !contains(facts.message, shown),
   )
   return (
-    <Step {...step} state={{ ...step.state, findings }}>
+    <Step
+      {...step}
+      state={{ ...step.state, findings }}
+      action={
+        <Group>
+          <ChangeButton
+            size="xs"
+            variant={step.isNext ? 'filled' : 'default'}
+            loading={run.isPending}
+            onClick={() => run.mutate()}
+          >
+            {step.state.done ? t`${action} again` : action}
+          </ChangeButton>
+        </Group>
+      }
+    >
       {result && <StepResult result={result} />}
       {run.isError && <ErrorAlert title={t`${step.title} not changed`} error={run.error} />}
-      <Group>
-        <ChangeButton
-          size="xs"
-          variant={step.isNext ? 'filled' : 'default'}
-          loading={run.isPending}
-          onClick={() => run.mutate()}
-        >
-          {step.state.done ? t`${action} again` : action}
-        </ChangeButton>
-      </Group>
     </Step>
   )
 }

@@ -61,14 +61,15 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
         </Box>
         <Group gap="xs">
           <ChangeButton
+            size="xs"
             variant="default"
-            leftSection={<IconPlugConnected size={16} />}
+            leftSection={<IconPlugConnected size={14} />}
             loading={ask.isPending}
             onClick={() => ask.mutate()}
           >
             <Trans>Test token</Trans>
           </ChangeButton>
-          <ChangeButton variant="default" leftSection={<IconKey size={16} />} onClick={open}>
+          <ChangeButton size="xs" variant="default" leftSection={<IconKey size={14} />} onClick={open}>
             <Trans>Replace secrets</Trans>
           </ChangeButton>
           <MoreMenu account={account} onChanged={clearTest} />
@@ -164,12 +165,6 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
       </Fact>
       <Fact name={t`Marketing messages`} meaning={t`The interface of WhatsApp that sends your marketing templates.`}>
         <MarketingEndpoint account={account} />
-      </Fact>
-      <Fact
-        name={t`Access token`}
-        meaning={t`The password with which Waybill sends from this number. Meta issues it; Waybill stores it encrypted.`}
-      >
-        <Trans>Set (hidden)</Trans>
       </Fact>
       <Fact
         name={t`App secret`}

@@ -24,15 +24,15 @@ export function WhatsAppAccountsPage() {
     </ChangeButton>
   )
   const addButton = (
-    <ChangeButton variant="subtle" onClick={open}>
-      <Trans>Enter IDs instead</Trans>
+    <ChangeButton variant="default" onClick={open}>
+      <Trans>Add by ID</Trans>
     </ChangeButton>
   )
   return (
     <>
       <PageHeader
         title={t`WhatsApp accounts`}
-        description={t`Business phone numbers that send your messages. Requests that name none use the default.`}
+        description={t`Business phone numbers that send your messages. Requests without an accountId use the default.`}
         actions={
           !isEmpty && (
             <>

@@ -1,22 +1,34 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Stack, Textarea } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
 import { type Failure, readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
-import { Section, useHashTarget } from '../../ui/page.tsx'
 import { toRecipientField } from '../../ui/phone-number.ts'
 import { readRecipients } from './read-recipients.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { suppressionsKey } from './use-suppressions.ts'
 
+interface AddModalProps {
+  opened: boolean
+  onClose: () => void
+}
+
 /** Adds one recipient or a pasted list. */
-export function AddSection() {
-  const { accountId, canChange } = useAccount()
+export function AddModal({ opened, onClose }: AddModalProps) {
+  return (
+    // A click outside would discard a pasted list.
+    <Modal opened={opened} onClose={onClose} title={t`Add recipients`} size="lg" closeOnClickOutside={false}>
+      <AddForm onDone={onClose} />
+    </Modal>
+  )
+}
+
+function AddForm({ onDone }: { onDone: () => void }) {
+  const { accountId } = useAccount()
   const [text, setText] = useState('')
   const [allMessages, setAllMessages] = useState(false)
   const [refused, setRefused] = useState<string>()
@@ -27,10 +39,9 @@ export function AddSection() {
       addAll({ accountId, allMessages }, recipients, (some) => (requested.current = some)),
     invalidates: [suppressionsKey(accountId)],
     done: describeAdded,
-    onDone: () => setText(''),
+    onDone,
     onFailure: (error) => setRefused(describeRefusal(readFailure(error), requested.current)),
   })
-  useHashTarget(true)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const { recipients, malformed } = readRecipients(text)
@@ -42,38 +53,38 @@ export function AddSection() {
     else add.mutate(recipients)
   }
   return (
-    <Section
-      id="add"
-      title={t`Add recipients`}
-      description={t`Recipients who you add stay on the list until you remove them, even if they reply START.`}
-    >
-      <form onSubmit={submit} noValidate>
-        <Stack gap="sm" align="flex-start">
-          <Textarea
-            w="100%"
-            maw={520}
-            label={t`Recipients to add`}
-            description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
-            placeholder="+34600111222"
-            autosize
-            minRows={2}
-            maxRows={10}
-            spellCheck={false}
-            disabled={!canChange}
-            value={text}
-            error={refused}
-            onChange={(event) => {
-              setText(event.currentTarget.value)
-              setRefused(undefined)
-            }}
-          />
-          <ScopeChoice allMessages={allMessages} disabled={!canChange} onChange={setAllMessages} />
-          <ChangeButton type="submit" variant="default" loading={add.isPending}>
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Text size="sm">
+          <Trans>Recipients who you add stay on the list until you remove them, even if they reply START.</Trans>
+        </Text>
+        <Textarea
+          data-autofocus
+          label={t`Recipients to add`}
+          description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
+          placeholder="+34600111222"
+          autosize
+          minRows={2}
+          maxRows={10}
+          spellCheck={false}
+          value={text}
+          error={refused}
+          onChange={(event) => {
+            setText(event.currentTarget.value)
+            setRefused(undefined)
+          }}
+        />
+        <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onDone}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button type="submit" loading={add.isPending}>
             <Trans>Add to list</Trans>
-          </ChangeButton>
-        </Stack>
-      </form>
-    </Section>
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   )
 }
 
