@@ -27,12 +27,13 @@ interface WireIdentity {
   parent_user_id?: unknown
 }
 
-const numberPattern = /^[1-9]\d{6,14}$/
+/** WhatsApp writes numbers without a plus sign, but shows them with one. */
+const numberPattern = /^\+?[1-9]\d{6,14}$/
 
 /** Leaves out whatever has not the form of a number or of a user ID. */
 export function readIdentity({ wa_id, user_id, parent_user_id }: WireIdentity): WhatsAppIdentity {
   return {
-    waId: matching(wa_id, numberPattern),
+    waId: matching(wa_id, numberPattern)?.replace('+', ''),
     userId: matching(user_id, userIdPattern),
     parentUserId: matching(parent_user_id, userIdPattern),
   }

@@ -24,6 +24,12 @@ export function toDate(time: number): Date | undefined {
 const WireTime = lenient(WireNumber.transform(toDate))
 
 const Text = z.string().overwrite(toStorable)
+/** Words that are compared. Meta writes some of them in both cases (reference, section 4.4). */
+const Lower = Text.toLowerCase()
+const Upper = Text.toUpperCase()
+
+/** A whole number of at most nine digits, as all of Meta's codes are. */
+const ErrorCode = WireNumber.pipe(z.int().min(0).max(999_999_999))
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({
@@ -41,7 +47,7 @@ export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Wi
 
 export const Status = z.object({
   id: Text,
-  status: Text,
+  status: Lower,
   /** Unix seconds as text. */
   timestamp: WireTime,
   /** Absent if the message was sent to a user ID and WhatsApp hides the number. */
@@ -63,7 +69,7 @@ export const Status = z.object({
       (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),
       z.array(
         z.object({
-          code: lenient(WireNumber),
+          code: lenient(ErrorCode),
           title: lenient(Text),
           message: lenient(Text),
           error_data: lenient(z.object({ details: lenient(Text) })),
@@ -108,7 +114,7 @@ export type UserMessage = z.infer<typeof UserMessage>
 export const Contact = z.object({ wa_id: lenient(WireId), user_id: lenient(WireId), parent_user_id: lenient(WireId) })
 
 /** An item of `user_preferences`. */
-export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireTime })
+export const UserPreference = Contact.extend({ category: Lower, value: Lower, timestamp: WireTime })
 
 /**
  * A message of type `system`: the number or the user ID of a user changed (autumn reference, section 2.4). Meta's older
@@ -132,7 +138,7 @@ export const SystemMessage = z.object({
 })
 
 /** An item of `errors` beside the messages of a callback. */
-export const CallbackError = z.object({ code: WireNumber, title: lenient(Text) })
+export const CallbackError = z.object({ code: ErrorCode, title: lenient(Text) })
 
 export const TemplateStatusValue = z.object({
   event: Text,
@@ -163,12 +169,12 @@ export type TemplateCategoryValue = z.infer<typeof TemplateCategoryValue>
 const maxRestrictions = 10
 
 export const AccountValue = z.object({
-  event: Text,
+  event: Upper,
   /** Events about partners name the account here, and the portfolio of the partner as the ID of the entry. */
   waba_info: lenient(z.object({ waba_id: lenient(WireId) })),
   /** Present if the event is about one number: as WhatsApp shows it. */
   phone_number: lenient(WireId),
-  ban_info: lenient(z.object({ waba_ban_state: lenient(Text), waba_ban_date: lenient(Text) })),
+  ban_info: lenient(z.object({ waba_ban_state: lenient(Upper), waba_ban_date: lenient(Text) })),
   violation_info: lenient(z.object({ violation_type: lenient(Text) })),
   restriction_info: lenient(
     z.preprocess(

@@ -50,6 +50,32 @@ test.each([
   expect(part?.statuses).toMatchObject([{ error: { code: '131026', message: said } }])
 })
 
+test.each([1e20, 131026.5, '-1', 'NaN'])('keeps no code that is no code of Meta: %j', (code) => {
+  const statuses = [{ id: 'wamid.A', status: 'FAILED', timestamp: '1800000000', errors: [{ code, title: 'No' }] }]
+  const value = { metadata: { phone_number_id: '1' }, statuses }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })
+
+  expect(part?.statuses).toMatchObject([{ status: 'failed', error: { code: 'UNKNOWN', message: 'No' } }])
+})
+
+test('reads a preference in capitals, of a number with a plus sign', () => {
+  const preference = { wa_id: '+34600111222', category: 'MARKETING_MESSAGES', value: 'STOP', timestamp: 1_790_000_000 }
+  const value = { metadata: { phone_number_id: '1' }, user_preferences: [preference] }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'user_preferences', value }] }] })
+
+  expect(part?.preferences).toMatchObject([{ user: { waId: '34600111222' }, value: 'stop' }])
+})
+
+test('reads the events of an account in lower case', () => {
+  const change = {
+    field: 'account_update',
+    value: { event: 'disabled_update', ban_info: { waba_ban_state: 'disable' } },
+  }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [change] }] })
+
+  expect(part?.accounts).toMatchObject([{ change: 'disabled', reason: 'DISABLED_UPDATE' }])
+})
+
 test('ignores a change whose account is null', () => {
   const change = { field: 'account_update', value: { event: 'PARTNER_REMOVED' } }
   const [part] = readCallback({ entry: [{ id: null, changes: [change] }] })
