@@ -33,7 +33,7 @@ beforeAll(async () => {
     await response.body.dump()
     if (response.statusCode !== 200) throw new Error(`a send was answered with ${response.statusCode}`)
   }
-  await repeat(1_000, sendOne)
+  await repeat(200, sendOne)
 })
 afterAll(() => resources.disposeAsync())
 
