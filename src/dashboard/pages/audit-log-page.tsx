@@ -21,7 +21,7 @@ import { notifyFailure, notifySuccess } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
-import { CollapsibleFilters } from '../ui/collapsible-filters.tsx'
+import { CollapsibleFilters, FilterRow } from '../ui/collapsible-filters.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
@@ -53,26 +53,27 @@ export function AuditLogPage() {
     <>
       <PageHeader
         title={t`Audit log`}
-        description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are never named.`}
+        description={t`Changes, exports and sign-ins of this account, newest first.`}
         actions={<ExportButton filter={filter} />}
       />
-      <Box mb="md">
+      <FilterRow>
         <TextInput
           type="search"
-          aria-label={t`Search`}
+          flex="1 1 300px"
+          label={t`Search`}
           placeholder={t`Email, action or source`}
           leftSection={<IconSearch size={16} aria-hidden />}
           value={text}
           maxLength={255}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <CollapsibleFilters active={Object.values(choice).filter((value) => value !== '').length}>
-          <SimpleGrid type="container" cols={{ base: 1, '480px': 3 }} spacing="sm">
+        <CollapsibleFilters isBeside active={Object.values(choice).filter((value) => value !== '').length}>
+          <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
             <Filters choice={choice} onChange={setChoice} />
           </SimpleGrid>
         </CollapsibleFilters>
-      </Box>
-      {log.isPending && <TableSkeleton columns={3} />}
+      </FilterRow>
+      {log.isPending && <TableSkeleton rows={16} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && entries.length === 0 && search !== '' && (
         <Text size="sm">
@@ -129,13 +130,13 @@ function startOfDay(day: string, daysLater: number): string {
   return new Date(year, month - 1, date + daysLater).toISOString()
 }
 
-/** By person and by day. Former members are found by the search. */
+/** By user and by day. Former members are found by the search. */
 function Filters({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
   const members = useMembers().data?.items ?? []
   return (
     <>
       <NativeSelect
-        label={t`Person`}
+        label={t`User`}
         data={[
           { value: '', label: t`Anyone` },
           ...members.map(({ email }) => ({ value: email, label: email })),
@@ -232,7 +233,7 @@ function AuditTable({ entries }: { entries: Entry[] }) {
   const describe = useDescription()
   return (
     <Paper withBorder>
-      <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm">
+      <Table visibleFrom="sm" horizontalSpacing="sm" fz="sm">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>
@@ -278,8 +279,8 @@ function AuditTable({ entries }: { entries: Entry[] }) {
           <Box
             key={entry.id}
             component="li"
-            p="md"
-            style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
+            p="sm"
+            style={index === 0 ? {} : { borderTop: '1px solid var(--waybill-line)' }}
           >
             <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
               <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { Box, Button } from '@mantine/core'
+import { Box, Button, Flex } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -7,18 +7,29 @@ import type { ReactNode } from 'react'
 interface CollapsibleFiltersProps {
   /** How many filters are active. */
   active: number
+  /** Whether they are in a `FilterRow`. */
+  isBeside?: boolean
   children: ReactNode
 }
 
+/** A search field with few filters: beside each other, as far as they fit. */
+export function FilterRow({ children }: { children: ReactNode }) {
+  return (
+    <Flex wrap="wrap" align="flex-end" gap="sm" mb="md">
+      {children}
+    </Flex>
+  )
+}
+
 /** Filters of a list. On a phone, they are collapsed, so that the list is on the first screen. */
-export function CollapsibleFilters({ active, children }: CollapsibleFiltersProps) {
+export function CollapsibleFilters({ active, isBeside = false, children }: CollapsibleFiltersProps) {
   const [opened, { toggle }] = useDisclosure()
   return (
     <>
       <Button
         hiddenFrom="sm"
         fullWidth
-        mt="sm"
+        mt={isBeside ? 0 : 'sm'}
         variant="default"
         leftSection={<IconFilter size={16} />}
         aria-expanded={opened}
@@ -26,7 +37,7 @@ export function CollapsibleFilters({ active, children }: CollapsibleFiltersProps
       >
         {active === 0 ? t`Filters` : t`Filters (${active})`}
       </Button>
-      <Box {...(!opened && { visibleFrom: 'sm' })} mt="sm">
+      <Box {...(!opened && { visibleFrom: 'sm' })} mt={isBeside ? 0 : 'sm'} flex={{ base: '1 0 100%', sm: '0 1 auto' }}>
         {children}
       </Box>
     </>

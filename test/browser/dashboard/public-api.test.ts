@@ -182,7 +182,7 @@ test('stores message contents for some days, and asks before deleting them', asy
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await openOfAccount('public-api')
   const section = page.getByRole('region', { name: 'Message contents' })
-  await section.getByText('Off', { exact: true }).waitFor()
+  await section.getByRole('switch', { name: 'Store message contents', checked: false }).waitFor()
 
   await section.getByLabel('Store message contents').click()
   await page.getByText('Message contents are stored for 30 days.').waitFor()
@@ -335,9 +335,9 @@ test('records changes in the audit log', async () => {
   expect(await row.textContent()).toContain(email)
   expect(await row.textContent()).toContain('Done')
 
-  await page.getByLabel('Person').selectOption('Operator')
+  await page.getByLabel('User', { exact: true }).selectOption('Operator')
   await page.getByText('No entry matches.').waitFor()
-  await page.getByLabel('Person').selectOption(email)
+  await page.getByLabel('User', { exact: true }).selectOption(email)
   await page.getByRole('row', { name: /Set the allow-list to 127\.0\.0\.1/ }).waitFor()
   await page.getByLabel('Until').fill('2020-01-01')
   await page.getByText('No entry matches.').waitFor()

@@ -75,7 +75,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
             mah="min(26rem, 60vh)"
             p={6}
             aria-label={t`Results`}
-            style={{ overflowY: 'auto', borderTop: '1px solid var(--mantine-color-default-border)' }}
+            style={{ overflowY: 'auto', borderTop: '1px solid var(--waybill-line)' }}
           >
             {groups.map((group) => {
               const ofGroup = commands.filter((command) => command.group === group)

@@ -149,12 +149,7 @@ function NarrowList({ items, onAction }: EntriesProps) {
   return (
     <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
       {items.map((account) => (
-        <Box
-          key={account.accountId}
-          component="li"
-          py="sm"
-          style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
-        >
+        <Box key={account.accountId} component="li" py="sm" style={{ borderTop: '1px solid var(--waybill-line)' }}>
           <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
             <Box miw={0}>
               <Name account={account} onAction={onAction} />

@@ -51,9 +51,11 @@ function Bullet({ kind }: Pick<Step, 'kind'>) {
 function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
   return (
     <>
-      <Text size="sm" c="dimmed">
-        {meaning}
-      </Text>
+      {meaning !== undefined && (
+        <Text size="sm" c="dimmed">
+          {meaning}
+        </Text>
+      )}
       <Text size="sm">
         {at !== undefined && <time dateTime={at}>{describeExactly(at)}</time>}
         {after !== undefined && ` · ${after}`}
@@ -65,7 +67,7 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
 
 interface Step {
   name: string
-  meaning: string
+  meaning?: string
   kind: 'done' | 'failed' | 'open' | 'unreported'
   at?: string
   /** The time since the previous step. */
@@ -93,7 +95,7 @@ function listSteps(
   { status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message,
   { isUnknown, hasReply }: { isUnknown: boolean; hasReply: boolean },
 ): Step[] {
-  const recorded: Step = { name: t`Recorded`, meaning: t`Waybill recorded the message.`, kind: 'done', at: createdAt }
+  const recorded: Step = { name: t`Recorded`, kind: 'done', at: createdAt }
   const sent = step({
     name: t`Sent`,
     meaning: t`WhatsApp accepted the message.`,

@@ -53,7 +53,7 @@ export function MessagesPage() {
         actions={
           <>
             {!hasNone && <ShortcutsButton {...help} />}
-            {viewedUntil === undefined && (messages.length > 0 || log.hasNextPage) && (
+            {viewedUntil === undefined && (log.isPending || messages.length > 0 || log.hasNextPage) && (
               <ExportButton filters={filters} />
             )}
           </>
@@ -79,7 +79,7 @@ export function MessagesPage() {
           </Group>
         </Group>
       )}
-      {log.isPending && <TableSkeleton />}
+      {log.isPending && <TableSkeleton rows={16} columns={6} />}
       {isEmpty && !hasNone && (
         <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => change(noFilters)}>
           <Trans>

@@ -67,7 +67,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th w={sandbox ? 196 : 172}>
             <Trans>Recipient</Trans>
           </Table.Th>
-          <Table.Th w="16%">
+          <Table.Th w="20%">
             <Trans>Template</Trans>
           </Table.Th>
           <Table.Th w={118}>
@@ -77,7 +77,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
             <Trans>Reason</Trans>
           </Table.Th>
           {hasExternalIds && (
-            <Table.Th w="14%">
+            <Table.Th w="12%">
               <Trans>External ID</Trans>
             </Table.Th>
           )}

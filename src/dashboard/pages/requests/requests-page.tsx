@@ -52,11 +52,8 @@ export function RequestsPage() {
         title={t`API requests`}
         description={
           <>
-            <Trans>
-              Calls made with the API key of this account, newest first. They appear about a second after their
-              response. Calls with an unknown or revoked key belong to no account and are not listed.
-            </Trans>
-            {summary?.keptDays !== undefined && ` ${t`Requests are kept for at least ${inDays(summary.keptDays)}.`}`}
+            <Trans>Requests with the API key of this account, newest first.</Trans>
+            {summary?.keptDays !== undefined && ` ${t`Kept for at least ${inDays(summary.keptDays)}.`}`}
           </>
         }
       />
@@ -73,7 +70,7 @@ export function RequestsPage() {
           onFilter={(errorCode) => change({ errorCode })}
         />
       )}
-      {log.isPending && <TableSkeleton />}
+      {log.isPending && <TableSkeleton rows={16} columns={6} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {isEmpty && !isFiltered(filters) && <NoRequestsYet />}
       {isEmpty && isFiltered(filters) && (
@@ -123,8 +120,8 @@ function NoRequestsYet() {
   return (
     <EmptyState icon={IconArrowsExchange} title={t`No requests yet`} action={<NextStepButton />}>
       <Trans>
-        Calls that your application makes with the API key appear here, with the error if they failed. Calls without a
-        valid key belong to no account and are not listed.
+        Requests of your application appear here about a second after their response, with the error if they failed.
+        Requests without a valid key belong to no account and are not listed.
       </Trans>
     </EmptyState>
   )

@@ -223,11 +223,10 @@ function NotSendableAlert({ template: { status, reason, rejectedReason } }: { te
 }
 
 function TemplateProperties({ template }: { template: OwnTemplate }) {
-  const { language, category, qualityScore, rejectedReason, syncedAt } = template
+  const { category, qualityScore, rejectedReason, syncedAt } = template
   return (
     <DescriptionList
       items={[
-        { name: t`Language`, value: describeLanguage(language) },
         { name: t`Status`, value: <TemplateStatusBadge template={template} /> },
         ...(rejectedReason === undefined ? [] : [{ name: t`Rejection reason`, value: inWords(rejectedReason) }]),
         ...(category === undefined ? [] : [{ name: t`Category`, value: inWords(category) }]),

@@ -39,7 +39,7 @@ export function TemplateList({ templates, linkTo }: TemplateListProps) {
 
 function TemplateTable({ templates, linkTo }: TemplateListProps) {
   return (
-    <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm" highlightOnHover>
+    <Table visibleFrom="sm" horizontalSpacing="sm" fz="sm" highlightOnHover>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>
@@ -93,14 +93,14 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
         <Box
           key={keyOf(template)}
           component="li"
-          p="md"
-          style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
+          p="sm"
+          style={index === 0 ? {} : { borderTop: '1px solid var(--waybill-line)' }}
         >
-          <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm" mb={6}>
+          <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
             <TemplateLink template={template} to={linkTo(template)} showsCategory />
             <TemplateStatusBadge template={template} />
           </Group>
-          <Group gap="xs">
+          <Group gap="xs" mt={6}>
             <UpcomingCategoryBadge template={template} />
             {needsAttention(template) && <QualityBadge quality={template.qualityScore} />}
           </Group>

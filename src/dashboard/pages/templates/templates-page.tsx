@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Box, Button, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -10,7 +10,7 @@ import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
+import { CollapsibleFilters, FilterRow } from '../../ui/collapsible-filters.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { nameNumber } from '../../ui/phone-number.ts'
@@ -32,7 +32,7 @@ export function TemplatesPage() {
         title={t`Templates`}
         description={
           canChange
-            ? t`Message templates and their approval status. Create, preview and test them here.`
+            ? t`Message templates and their approval status.`
             : t`Message templates and their approval status. Owners create and test them.`
         }
         actions={hasAccount ? <Actions /> : undefined}
@@ -79,7 +79,7 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
         filter={filter}
         onFilter={setFilter}
       />
-      {templates.isPending && <TableSkeleton columns={4} />}
+      {templates.isPending && <TableSkeleton rows={16} columns={4} />}
       {templates.isError && <ErrorAlert error={templates.error} onRetry={() => templates.refetch()} />}
       {templates.isSuccess && loaded.length === 0 && <NoTemplates />}
       {templates.data?.isCut && (
@@ -202,17 +202,18 @@ function TemplateFilters({ accounts, chosen, onChoose, templates, filter, onFilt
   }))
   const isOther = accounts.some(({ whatsAppAccountId, isDefault }) => whatsAppAccountId === chosen && !isDefault)
   return (
-    <Box mb="md">
+    <FilterRow>
       <TextInput
         type="search"
-        aria-label={t`Search by name`}
-        placeholder={t`Search by name`}
+        flex="1 1 300px"
+        label={t`Search by name`}
+        placeholder={t`Such as order_shipped`}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={filter.name}
         onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
       />
-      <CollapsibleFilters active={Number(filter.status !== null) + Number(isOther)}>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+      <CollapsibleFilters isBeside active={Number(filter.status !== null) + Number(isOther)}>
+        <SimpleGrid cols={{ base: 1, xs: accounts.length > 1 ? 2 : 1 }} spacing="sm">
           {accounts.length > 1 && <AccountSelect accounts={accounts} chosen={chosen} onChoose={onChoose} />}
           <Select
             label={t`Status`}
@@ -223,7 +224,7 @@ function TemplateFilters({ accounts, chosen, onChoose, templates, filter, onFilt
           />
         </SimpleGrid>
       </CollapsibleFilters>
-    </Box>
+    </FilterRow>
   )
 }
 
