@@ -74,7 +74,7 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
   await page.getByText('No invitations are pending.').waitFor()
   await page.getByText('Grace Hopper').waitFor()
   // The only owner can be neither removed nor made a viewer.
-  await page.getByText('Owner (the only one)').waitFor()
+  await page.getByText('Only owner').waitFor()
   await page.getByLabel('Role of grace@example.com').selectOption('owner')
   await page.getByText('Grace Hopper is now an owner.').waitFor()
   await page.getByRole('button', { name: 'Leave' }).waitFor()

@@ -17,7 +17,7 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
-import { PersonList, PersonRow } from './person-row.tsx'
+import { Item, ItemList } from '../../ui/item-list.tsx'
 import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 
 export function InvitationsSection() {
@@ -31,16 +31,16 @@ export function InvitationsSection() {
           <Trans>No invitations are pending.</Trans>
         </Text>
       )}
-      <PersonList label={t`Pending invitations`}>
-        {data?.items.map((invitation, index) => (
-          <InvitationRow key={invitation.email} invitation={invitation} isFirst={index === 0} />
+      <ItemList label={t`Pending invitations`}>
+        {data?.items.map((invitation) => (
+          <InvitationRow key={invitation.email} invitation={invitation} />
         ))}
-      </PersonList>
+      </ItemList>
     </Section>
   )
 }
 
-function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation; isFirst: boolean }) {
+function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
   const { email, role, expiresAt, invitedBy, emailWaiting } = invitation
   const { accountId } = useAccount()
   const { resetsByEmail: sendsEmail } = useSignInOptions()
@@ -61,8 +61,7 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
         : setLink(sent.link),
   })
   return (
-    <PersonRow
-      isFirst={isFirst}
+    <Item
       name={
         <Group gap="xs">
           {email}
@@ -106,7 +105,7 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}
       />
-    </PersonRow>
+    </Item>
   )
 }
 

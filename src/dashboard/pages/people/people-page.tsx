@@ -17,9 +17,9 @@ import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { Item, ItemList } from '../../ui/item-list.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { InviteModal } from './invite-modal.tsx'
-import { PersonList, PersonRow } from './person-row.tsx'
 import { peopleKey, roleNames, useMembers } from './use-people.ts'
 
 export function PeoplePage() {
@@ -57,11 +57,10 @@ function MemberList({ members }: { members: Member[] }) {
   const { email: own } = useUser()
   const isOnlyOwner = members.filter(({ role }) => role === 'owner').length === 1
   return (
-    <PersonList label={t`Members`}>
-      {members.map((member, index) => (
-        <PersonRow
+    <ItemList label={t`Members`}>
+      {members.map((member) => (
+        <Item
           key={member.email}
-          isFirst={index === 0}
           name={<MemberName member={member} isYou={member.email === own} />}
           description={member.email}
         >
@@ -69,12 +68,12 @@ function MemberList({ members }: { members: Member[] }) {
             <MemberActions member={member} isYou={member.email === own} />
           ) : (
             <Text size="sm" c="dimmed">
-              {canChange ? t`Owner (the only one)` : translate(roleNames[member.role])}
+              {canChange ? t`Only owner` : translate(roleNames[member.role])}
             </Text>
           )}
-        </PersonRow>
+        </Item>
       ))}
-    </PersonList>
+    </ItemList>
   )
 }
 

@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, Stack, Text } from '@mantine/core'
+import { Box, Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -17,12 +17,13 @@ import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
+import { Item, ItemList } from '../../ui/item-list.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { AuthenticatorSection } from './authenticator-section.tsx'
 
-const roleNames = { owner: msg`Owner`, viewer: msg`Viewer` }
+const roleNames = { owner: msg`Owner of`, viewer: msg`Viewer of` }
 
 export function ProfilePage() {
   const { name, email, accounts, hasPassword } = useUser()
@@ -34,20 +35,14 @@ export function ProfilePage() {
           items={[
             { name: t`Name`, value: name },
             { name: t`Email`, value: email },
+            ...accounts.map((account) => ({
+              id: account.accountId,
+              name: translate(roleNames[account.role]),
+              value: account.name,
+            })),
           ]}
         />
       </Section>
-      {accounts.length > 0 && (
-        <Section title={t`Your accounts`} description={t`Owners have full access. Viewers have read-only access.`}>
-          <DescriptionList
-            items={accounts.map(({ accountId, name, role }) => ({
-              id: accountId,
-              name,
-              value: translate(roleNames[role]),
-            }))}
-          />
-        </Section>
-      )}
       {hasPassword ? (
         <Section title={t`Change password`} description={t`Changing your password ends all your other sessions.`}>
           <ChangePasswordForm email={email} />
@@ -148,16 +143,16 @@ function SessionsSection() {
     >
       {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
-      <Box component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {data?.items.map((session, index) => (
-          <SessionRow key={session.sessionId} session={session} isFirst={index === 0} />
+      <ItemList label={t`Sessions`}>
+        {data?.items.map((session) => (
+          <SessionItem key={session.sessionId} session={session} />
         ))}
-      </Box>
+      </ItemList>
     </Section>
   )
 }
 
-function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }) {
+function SessionItem({ session }: { session: Session }) {
   const { sessionId, address, signedInAt, lastSeenAt, current } = session
   const device = say(session, 'device')
   const revoke = useChange({
@@ -166,36 +161,33 @@ function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }
     done: t`Session ended.`,
   })
   return (
-    <Box component="li" py="sm" style={isFirst ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}>
-      <Group justify="space-between" gap="sm">
-        <Box flex={1} miw={200}>
-          <Group gap="xs">
-            <Text size="sm" fw={600}>
-              {device}
-            </Text>
-            {current && (
-              <LabelBadge>
-                <Trans>This session</Trans>
-              </LabelBadge>
-            )}
-          </Group>
-          <Text component="div" size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            <Trans>
-              {address}, last seen <DateTime at={lastSeenAt} />, signed in <DateTime at={signedInAt} />
-            </Trans>
-          </Text>
-        </Box>
-        {!current && (
-          <Button
-            variant="default"
-            loading={revoke.isPending}
-            onClick={() => revoke.mutate()}
-            aria-label={t`End the session of ${device} from ${address}`}
-          >
-            <Trans>End session</Trans>
-          </Button>
-        )}
-      </Group>
-    </Box>
+    <Item
+      name={
+        <Group gap="xs">
+          {device}
+          {current && (
+            <LabelBadge>
+              <Trans>This session</Trans>
+            </LabelBadge>
+          )}
+        </Group>
+      }
+      description={
+        <Trans>
+          {address}, last seen <DateTime at={lastSeenAt} />, signed in <DateTime at={signedInAt} />
+        </Trans>
+      }
+    >
+      {!current && (
+        <Button
+          variant="default"
+          loading={revoke.isPending}
+          onClick={() => revoke.mutate()}
+          aria-label={t`End the session of ${device} from ${address}`}
+        >
+          <Trans>End session</Trans>
+        </Button>
+      )}
+    </Item>
   )
 }

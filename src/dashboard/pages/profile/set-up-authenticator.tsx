@@ -122,7 +122,7 @@ function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
 /** Dark on white in both themes, with the quiet zone that scanners need (ISO/IEC 18004, 9.1). */
 function QrCode({ uri }: { uri: string }) {
   return (
-    <Box bdrs="md" bd="1px solid var(--mantine-color-default-border)" lh={0} style={{ overflow: 'hidden' }}>
+    <Box bdrs="md" bd="1px solid var(--waybill-line)" lh={0} style={{ overflow: 'hidden' }}>
       <QRCodeSVG
         value={uri}
         size={232}

@@ -1,25 +1,26 @@
-import { Box, Group, Stack, Text } from '@mantine/core'
+import { Box, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import styles from './item-list.module.css'
 
-export function PersonList({ label, children }: { label: string; children: ReactNode }) {
+/** A list within a card, such as of people. */
+export function ItemList({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Stack component="ul" gap={0} m={0} p={0} aria-label={label} style={{ listStyle: 'none' }}>
+    <ul aria-label={label} className={styles['list']}>
       {children}
-    </Stack>
+    </ul>
   )
 }
 
-interface PersonRowProps {
+interface ItemProps {
   name: ReactNode
   description: ReactNode
-  isFirst: boolean
   /** On a phone, below the name. */
   children?: ReactNode
 }
 
-export function PersonRow({ name, description, isFirst, children }: PersonRowProps) {
+export function Item({ name, description, children }: ItemProps) {
   return (
-    <Box component="li" py="sm" style={isFirst ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}>
+    <li className={styles['item']}>
       <Group justify="space-between" gap="sm">
         <Box flex={1} miw={200}>
           <Text component="div" size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
@@ -31,6 +32,6 @@ export function PersonRow({ name, description, isFirst, children }: PersonRowPro
         </Box>
         {children !== undefined && <Group gap="sm">{children}</Group>}
       </Group>
-    </Box>
+    </li>
   )
 }
