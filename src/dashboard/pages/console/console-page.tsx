@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Paper, SimpleGrid, Table, Text } from '@mantine/core'
+import { Box, Button, Paper, Table, Text } from '@mantine/core'
 import { IconLogout, IconShieldLock } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
@@ -8,6 +8,7 @@ import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { useSignOut, useUser } from '../../session/session.ts'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import styles from '../../ui/figures.module.css'
 import { describeDuration } from '../../ui/time.ts'
 import { AccountsSection } from './accounts-section.tsx'
 import { CreateAccountButton } from './create-account.tsx'
@@ -23,7 +24,7 @@ export function ConsolePage() {
     <>
       <PageHeader
         title={t`Console`}
-        description={t`All accounts of this server, and the server itself. Changes are recorded in the audit log of the account.`}
+        description={t`Accounts and health of this server. Changes are recorded in the audit log of the account.`}
         actions={<CreateAccountButton />}
       />
       <ServerFacts />
@@ -185,9 +186,9 @@ function ServerFacts() {
     },
   ]
   return (
-    <SimpleGrid component="dl" cols={{ base: 2, md: 5 }} spacing="sm" m={0} mb="lg">
+    <Box component="dl" className={styles['figures'] ?? ''}>
       {shown.map(({ name, value, detail, isBad = false }) => (
-        <Paper key={name} withBorder p="md">
+        <Paper key={name} radius={0} className={styles['figure'] ?? ''}>
           <Text component="dt" size="sm" c="dimmed" fw={500}>
             {name}
           </Text>
@@ -195,10 +196,8 @@ function ServerFacts() {
             component="dd"
             m={0}
             mt={2}
-            fz={22}
-            fw={650}
+            className={styles['value'] ?? ''}
             c={isBad ? 'var(--mantine-color-error)' : undefined}
-            style={{ fontVariantNumeric: 'tabular-nums' }}
           >
             {value}
           </Text>
@@ -207,6 +206,6 @@ function ServerFacts() {
           </Text>
         </Paper>
       ))}
-    </SimpleGrid>
+    </Box>
   )
 }

@@ -1,7 +1,7 @@
-import { t } from '@lingui/core/macro'
 import { BarChart, type BarChartSeries } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { numberFormat } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import styles from './overview.module.css'
@@ -27,10 +27,9 @@ function listSeries(): BarChartSeries[] {
   }))
 }
 
-const maxLabels = 7
-
 /** Not animated, because it is redrawn every few seconds. */
-export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: string }) {
+export function DailyChart({ days }: { days: DayCounts[] }) {
+  const isNarrow = useMediaQuery('(width < 36em)')
   const ticks = listTicks(days)
   return (
     <BarChart
@@ -42,12 +41,14 @@ export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: st
       maxBarWidth={32}
       // The chart is an image; keyboards and screen readers use the table.
       accessibilityLayer={false}
-      barChartProps={{ barCategoryGap: '18%', margin: { bottom: 30, left: 10, right: 20 } }}
+      barChartProps={{ barCategoryGap: '18%', margin: { left: -12, right: 20 } }}
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
-      xAxisLabel={days[0]?.time === undefined ? t`Day (${timeZone})` : t`Hour (${timeZone})`}
-      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateSlot, interval: 'equidistantPreserveEnd' }}
-      yAxisLabel={t`Messages`}
+      xAxisProps={{
+        ticks: chooseLabelled(days, isNarrow ? 4 : 7),
+        tickFormatter: abbreviateSlot,
+        interval: 'equidistantPreserveEnd',
+      }}
       yAxisProps={{ ticks, domain: [0, ticks.at(-1) ?? 0], interval: 0, width: 56 }}
       valueFormatter={(value) => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value)}
       tooltipProps={{
@@ -70,7 +71,7 @@ function abbreviateSlot(slot: string): string {
 }
 
 /** Chooses evenly spaced slots to label, including the last one. */
-function chooseLabelled(days: readonly DayCounts[]): string[] {
+function chooseLabelled(days: readonly DayCounts[], maxLabels: number): string[] {
   const distance = Math.ceil(days.length / maxLabels)
   return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(slotKey)
 }

@@ -49,7 +49,7 @@ export function DailySection({ overview }: { overview: Overview }) {
           </Trans>
           {own !== timeZone && (
             <Text span inherit display="block">
-              <Trans>Lists show times in the time zone of your computer, {own}.</Trans>
+              <Trans>Other pages show times in the time zone of your computer, {own}.</Trans>
             </Text>
           )}
         </>
@@ -77,7 +77,7 @@ export function DailySection({ overview }: { overview: Overview }) {
           <Legend />
           <div role="img" aria-label={describeChart(title, overview)} className={styles['chart']}>
             <Suspense fallback={<Skeleton height="100%" />}>
-              <DailyChart days={days} timeZone={timeZone} />
+              <DailyChart days={days} />
             </Suspense>
           </div>
           <VisuallyHidden component="div">{table}</VisuallyHidden>

@@ -9,6 +9,7 @@ import { Explained } from '../../ui/explained.tsx'
 import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { type Change, compare } from './change.ts'
 import styles from './overview.module.css'
+import figureStyles from '../../ui/figures.module.css'
 import { describeRange } from './period.ts'
 import {
   countInTransit,
@@ -62,7 +63,7 @@ interface FiguresProps {
 /** The funnel of the period: attempted, accepted, delivered and read, then the failures. */
 export function Figures({ overview }: FiguresProps) {
   return (
-    <Box component="dl" className={styles['figures']}>
+    <Box component="dl" className={figureStyles['figures']}>
       {stages.map((stage) => (
         <Figure key={stage} stage={stage} overview={overview} />
       ))}
@@ -73,11 +74,11 @@ export function Figures({ overview }: FiguresProps) {
 function Figure({ stage, overview }: FiguresProps & { stage: Stage }) {
   const { days, totals, previous } = overview
   return (
-    <Paper radius={0} className={styles['figure']}>
+    <Paper radius={0} className={figureStyles['figure']}>
       <Text component="dt" size="sm" c="dimmed" fw={500}>
         <Explained meaning={explainStage(stage, totals)}>{translate(stageNames[stage])}</Explained>
       </Text>
-      <Text component="dd" m={0} mt={2} className={styles['value']}>
+      <Text component="dd" m={0} mt={2} className={figureStyles['value']}>
         <Count stage={stage} overview={overview} />
       </Text>
       <Text component="dd" m={0} className={styles['share']}>

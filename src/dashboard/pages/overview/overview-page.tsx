@@ -23,6 +23,7 @@ import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
 import { MessagingLimitSection } from './messaging-limit-section.tsx'
 import styles from './overview.module.css'
+import figureStyles from '../../ui/figures.module.css'
 import { PeriodControls } from './period-controls.tsx'
 import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { stages, toLogRange } from './statistics.ts'
@@ -87,7 +88,7 @@ function describePeriod({ days, unit, previous }: Overview): string {
   const shown =
     unit === 'hour' || !first || !last ? t`Last 24 hours` : describeRange({ from: first.date, until: last.date })
   // Stated once, because it applies to all figures.
-  if (!previous) return t`${shown}. No complete earlier period to compare with.`
+  if (!previous) return t`${shown}. No earlier period to compare with.`
   return t`${shown}, compared with ${unit === 'hour' ? t`the 24 hours before` : describeRange(previous)}`
 }
 
@@ -177,9 +178,9 @@ function OverviewSkeleton() {
         <Trans>Loading</Trans>
       </VisuallyHidden>
       <Skeleton height={42} mb="lg" />
-      <Box className={styles['figures']}>
+      <Box className={figureStyles['figures']}>
         {stages.map((stage) => (
-          <Paper key={stage} radius={0} className={styles['figure']}>
+          <Paper key={stage} radius={0} className={figureStyles['figure']}>
             <Skeleton height={14} width="55%" />
             <Skeleton height={26} width="45%" mt={8} />
             <Skeleton height={11} width="75%" mt={8} />

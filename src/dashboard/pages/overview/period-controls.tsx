@@ -6,6 +6,7 @@ import { IconCalendar } from '@tabler/icons-react'
 import { type SubmitEvent, useState } from 'react'
 import { translate } from '../../language/i18n.ts'
 import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
+import styles from './overview.module.css'
 import { calendarPresets, checkRange, describeDates, type Preset, presets, type Selection } from './period.ts'
 
 interface PeriodControlsProps {
@@ -25,6 +26,7 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
   return (
     <>
       <SegmentedControl
+        className={styles['period'] ?? ''}
         aria-label={t`Period`}
         data={presets.map(({ value, label }) => ({ value, label: translate(label) }))}
         // No preset is selected if dates are; the button next to it shows them.
