@@ -33,7 +33,7 @@ export function PageHeader({ title, badge, description, actions }: PageHeaderPro
           {badge}
         </Group>
         {description !== undefined && (
-          <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)">
+          <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)" style={{ textWrap: 'balance' }}>
             {description}
           </Text>
         )}
@@ -86,7 +86,7 @@ export function Section({ id: target, title, description, actions, children }: S
             {title}
           </Title>
           {description !== undefined && (
-            <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)">
+            <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)" style={{ textWrap: 'balance' }}>
               {description}
             </Text>
           )}

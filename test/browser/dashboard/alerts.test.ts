@@ -97,7 +97,7 @@ test('lists the alerts first, then where they are sent, the problems and the rul
     'Open and recent alerts',
     'Email',
     'Chat',
-    'Problems that are sent',
+    'Alert types',
     'Rules',
   ])
 })
@@ -106,7 +106,7 @@ test('lists the problems with their severity, and those that are turned off', as
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await updateAlertRules(dashboard.server.deps, account.accountId, { deliveryLagSeconds: null })
   await openOfAccount('alerts')
-  const section = page.getByRole('region', { name: 'Problems that are sent' })
+  const section = page.getByRole('region', { name: 'Alert types' })
   await section.getByText('Critical once it is disabled.').waitFor()
 
   const problems = await section.getByRole('listitem').allInnerTexts()
@@ -123,7 +123,7 @@ test('lists the problems with their severity, and those that are turned off', as
     'Off',
     'Critical',
   ])
-  await section.getByText(/Not sent: .* a wrong callback URL/).waitFor()
+  await section.getByText(/Other problems .* a wrong callback URL/).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import type { MessageDescriptor } from '@lingui/core'
-import { Box, Group, Stack, Text } from '@mantine/core'
+import { Box, Group, SimpleGrid, Text } from '@mantine/core'
 import type { AlertCode, AlertRules, AlertSeverity } from '../../../../contracts/dashboard/alert.ts'
 import { translate } from '../../language/i18n.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -30,7 +30,7 @@ const problems = {
   template_stopped: { name: msg`WhatsApp rejects, pauses or disables a template`, severity: 'warning' },
   template_category_changing: { name: msg`WhatsApp announces another category for a template`, severity: 'warning' },
   account_notice: {
-    name: msg`WhatsApp restricts or warns a number, or reports a problem of it`,
+    name: msg`WhatsApp restricts or warns a number, or reports a problem with it`,
     severity: 'warning',
     exception: msg`Critical if no templates are delivered.`,
   },
@@ -67,18 +67,25 @@ export function ProblemsSection({ rules }: { rules: AlertRules }) {
   return (
     <Section
       id="problems"
-      title={t`Problems that are sent`}
-      description={t`By email and to the chat: once when a problem starts, and once when it is resolved. Quiet hours and repetition are set under Rules. There is no daily summary.`}
+      title={t`Alert types`}
+      description={t`Sent by email and to the chat. Quiet hours and repetition are set under Rules.`}
     >
-      <Stack gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      <SimpleGrid
+        cols={{ base: 1, md: 2 }}
+        verticalSpacing="sm"
+        component="ul"
+        m={0}
+        p={0}
+        style={{ listStyle: 'none' }}
+      >
         {Object.entries<Problem>(problems).map(([code, problem]) => (
           <ProblemItem key={code} problem={problem} isOff={problem.isOff?.(rules) === true} />
         ))}
-      </Stack>
+      </SimpleGrid>
       <Text size="sm" c="dimmed" mt="md" maw="var(--waybill-prose)">
         <Trans>
-          Not sent: other problems of a WhatsApp account, such as a wrong callback URL. The page of the WhatsApp account
-          lists them.
+          Other problems of a WhatsApp account, such as a wrong callback URL, are only listed on the page of the
+          account.
         </Trans>
       </Text>
     </Section>

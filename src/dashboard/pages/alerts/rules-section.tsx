@@ -163,8 +163,10 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
           <Switch label={t`Alert if webhook deliveries are late`} {...toggle('deliveryLag')} />
           {values.deliveryLag && (
             <WholeNumberField
+              maw={250}
               label={t`Delay in minutes`}
-              description={t`How long the oldest webhook delivery has been waiting to be sent: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)} minutes (a day).`}
+              description={t`Of the oldest waiting delivery: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)}.`}
+              inputWrapperOrder={descriptionBelow}
               {...ranges.deliveryLagMinutes}
               {...field('deliveryLagMinutes')}
             />
@@ -172,8 +174,10 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
           <Switch label={t`Alert if no statuses arrive`} {...toggle('noStatus')} />
           {values.noStatus && (
             <WholeNumberField
+              maw={250}
               label={t`Messages without a status`}
-              description={t`How many messages of the last hour WhatsApp accepted at least ten minutes ago and sent no status since: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
+              description={t`Of the last hour, accepted at least ten minutes ago: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
+              inputWrapperOrder={descriptionBelow}
               {...noStatusRange}
               {...field('noStatusMinMessages')}
             />
@@ -198,9 +202,11 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
           <Switch label={t`Repeat alerts until they are acknowledged`} {...toggle('repeats')} />
           {values.repeats && (
             <WholeNumberField
+              maw={250}
               label={t`Hours between repetitions`}
               description={t`1 to ${ranges.repeatHours.max}.`}
               {...ranges.repeatHours}
+              inputWrapperOrder={descriptionBelow}
               {...field('repeatHours')}
             />
           )}

@@ -42,7 +42,7 @@ export const stepTexts: Record<Step, StepText> = {
   },
   webhook: {
     title: msg`Receive statuses`,
-    description: msg`A webhook endpoint of your application gets delivery, reads and failures.`,
+    description: msg`Your webhook endpoint receives deliveries, reads and failures.`,
     action: msg`Add an endpoint`,
     path: 'webhooks',
   },

@@ -148,10 +148,10 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
   }
   return (
     <form onSubmit={submit} noValidate>
-      <Stack gap="sm" align="flex-start">
+      <Group gap="sm" align="flex-start">
         <TextInput
-          w="100%"
-          maw={520}
+          flex="1 1 240px"
+          maw={360}
           label={t`Address or range`}
           placeholder="192.0.2.0/24"
           autoComplete="off"
@@ -163,7 +163,8 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
             setRefused(undefined)
           }}
         />
-        <Group gap="sm">
+        {/* Beside the input, not beside its label. */}
+        <Group gap="sm" mt={{ base: 0, sm: 25 }}>
           <Button type="submit" variant="default" loading={pending}>
             <Trans>Add to list</Trans>
           </Button>
@@ -173,7 +174,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
             </Button>
           )}
         </Group>
-      </Stack>
+      </Group>
     </form>
   )
 }

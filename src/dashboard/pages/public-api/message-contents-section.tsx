@@ -9,7 +9,6 @@ import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
-import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -37,7 +36,6 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
       id="message-contents"
       title={t`Message contents`}
       description={t`What your messages say: variables, headers and buttons. Stored encrypted, for the preview in the message log and to send a message again. One-time codes are never stored.`}
-      actions={<StatusBadge tone={isOn ? 'good' : 'neutral'}>{isOn ? t`On` : t`Off`}</StatusBadge>}
     >
       <Stack gap="md" align="flex-start">
         <Switch

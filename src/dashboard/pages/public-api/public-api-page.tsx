@@ -65,7 +65,7 @@ function Contents() {
   return (
     <Group component="nav" aria-label={t`On this page`} gap="xs" mb="lg">
       {entries.map(({ target, title }) => (
-        <Anchor key={target} component={Link} to={`#${target}`} replace size="sm" mr="sm">
+        <Anchor key={target} component={Link} to={`#${target}`} replace size="sm" underline="hover" mr="sm">
           {title}
         </Anchor>
       ))}
@@ -200,7 +200,7 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
     <Section
       id="rate-limit"
       title={t`Rate limit`}
-      description={t`Send requests per minute: those that send a message or a code, tests and failed requests included. Requests above the limit are rejected and can be retried later.`}
+      description={t`Requests per minute that send a message or a code, including tests and failed requests. Above the limit, requests are rejected and can be retried later.`}
     >
       <Text size="sm" mb={6}>
         <Trans>

@@ -51,9 +51,9 @@ export function ListSection() {
       actions={
         <TextInput
           type="search"
-          w={{ base: '100%', xs: 300 }}
+          w={260}
           aria-label={t`Find a recipient`}
-          placeholder={t`Find a recipient, such as +34600111222`}
+          placeholder={t`Such as +34600111222`}
           leftSection={<IconSearch size={16} aria-hidden />}
           value={search}
           error={

@@ -2,7 +2,6 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Menu, Stack } from '@mantine/core'
 import {
-  IconDots,
   IconPlayerPause,
   IconPlayerPlay,
   IconReceipt,
@@ -48,7 +47,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
     done: t`Messaging account of sends changed.`,
   })
   const button = (
-    <ChangeButton size="xs" variant="default" leftSection={<IconDots size={14} />}>
+    <ChangeButton size="xs" variant="default">
       <Trans>More</Trans>
     </ChangeButton>
   )
