@@ -33,6 +33,7 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       'test/platform/db/database.databases.test.ts',
       'test/platform/db/managed.databases.test.ts',
       'test/platform/db/migrate/migrate.databases.test.ts',
+      'test/platform/db/session.databases.test.ts',
       'test/upgrade/beside.ts',
       'test/upgrade/migrations.test.ts',
       // It ends when its process does.

@@ -148,8 +148,8 @@ function dropExcessFields({ shape, def }: z.ZodObject, raw: object, path: Proper
 function assertFewEntries(record: object, path: PropertyKey[]): void {
   if (Object.keys(record).length <= maxEntries) return
   const problem = problems.atMostEntries({ max: maxEntries })
-  const fields = { [path.map(String).join('.')]: readProblem(problem) }
-  throw new ServiceError('VALIDATION_ERROR', `${formatPath(path)}: ${problem}.`, { fields })
+  const fields = { [path.map(String).join('.').toWellFormed()]: readProblem(problem) }
+  throw new ServiceError('VALIDATION_ERROR', `${formatPath(path).toWellFormed()}: ${problem}.`, { fields })
 }
 
 /** The problem of each field, by dotted name, for a form. */
