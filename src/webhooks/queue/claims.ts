@@ -175,6 +175,7 @@ export class Claims {
     const { limit } = pass
     const sentAt = this.#options.monotonic()
     const capacities = this.#concurrency.capacities(pass, sentAt)
+    this.#concurrency.recordAttempted(pass, capacities, sentAt)
     const windows = windowsOf(pass)
     // Only endpoints that this process has used recently are proven or slow.
     const coversKnownOnly = pass.of === 'proven' || pass.of === 'slow'
@@ -190,6 +191,7 @@ export class Claims {
     for (const delivery of deliveries) this.#events.claimed(delivery, { windows, isLimited: false, sentAt })
     const coveredAllEndpoints = afterEndpointId === '' && deliveries.length < limit
     if (coveredAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
+    else this.#concurrency.recordCut(deliveries)
     // If the claim reached its limit, the next one continues after this endpoint, so that every endpoint is served.
     const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpoint_id
     this.#cursors.set(pass.of, stoppedAt ?? '')

@@ -133,13 +133,12 @@ export class EndpointConcurrency {
   }
 
   /** Returns the capacities of all endpoints in use; it is 0 for those that this pass does not cover. */
-  capacities({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
-    const share = of === 'slow' ? this.#shareOfSlow(now) : Infinity
+  capacities(pass: ClaimPass, now: number): EndpointCapacity[] {
+    const share = pass.of === 'slow' ? this.#shareOfSlow(now) : Infinity
     return [...this.#endpoints].map(([endpointId, endpoint]) => {
       const health = healthOf(endpoint, now)
-      const window = Math.min(claimable(endpoint.window), health === 'unknown' ? unknownWindow : share)
-      const isIncluded = of === health || (of === 'all' && health !== 'slow')
-      return { endpointId, deliveries: isIncluded ? Math.max(0, window - endpoint.held) : 0 }
+      const window = Math.min(claimable(endpoint.window), health === 'unknown' ? pass.unknownWindow : share)
+      return { endpointId, deliveries: covers(pass, health) ? Math.max(0, window - endpoint.held) : 0 }
     })
   }
 
@@ -151,7 +150,7 @@ export class EndpointConcurrency {
   ) {
     const endpoint = this.#endpoints.get(endpointId)
     const health = endpoint ? healthOf(endpoint, now) : isFailing ? 'failing' : 'unknown'
-    const pass = passes.find(({ of }) => of === health || (of === 'all' && health !== 'slow'))
+    const pass = passes.find((each) => covers(each, health))
     if (!pass) return 0
     if (!endpoint) return Math.min(pass.limit, isFailing ? minWindow : pass.unknownWindow)
     const own = this.capacities(pass, now).find((capacity) => capacity.endpointId === endpointId)
@@ -243,6 +242,25 @@ export class EndpointConcurrency {
   }
 
   /**
+   * Records that a claim is made: endpoints that it covers but that have no free slot may have more due deliveries, which
+   * it does not see. Without this, what became due in the meantime would wait for the next poll.
+   */
+  recordAttempted(pass: ClaimPass, capacities: readonly EndpointCapacity[], now: number): void {
+    for (const { endpointId, deliveries: capacity } of capacities) {
+      const endpoint = this.#endpoints.get(endpointId)
+      if (endpoint && capacity === 0 && covers(pass, healthOf(endpoint, now))) endpoint.hasMore = true
+    }
+  }
+
+  /** Records that a claim reached its limit: the endpoints of its deliveries may have more. */
+  recordCut(deliveries: readonly { endpoint_id: string }[]): void {
+    for (const { endpoint_id: endpointId } of deliveries) {
+      const endpoint = this.#endpoints.get(endpointId)
+      if (endpoint) endpoint.hasMore = true
+    }
+  }
+
+  /**
    * Records the result of a claim that covered all endpoints: those whose capacity was not used up have no more due
    * deliveries.
    */
@@ -286,6 +304,10 @@ export function windowsOf({ of, unknownWindow }: ClaimPass): StartWindows {
 function healthOf(endpoint: EndpointState, now: number): EndpointHealth {
   if (now - endpoint.deliveredAt <= healthMilliseconds) return isSlow(endpoint.window) ? 'slow' : 'proven'
   return endpoint.isFailing ? 'failing' : 'unknown'
+}
+
+function covers({ of }: ClaimPass, health: EndpointHealth): boolean {
+  return of === health || (of === 'all' && health !== 'slow')
 }
 
 function canTakeMore({ hasMore, isLimited, held, window }: EndpointState): boolean {
