@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useParams } from 'react-router'
@@ -23,7 +23,7 @@ import { SetUpBadge } from './set-up-badge.tsx'
 import { type StepName, stepNames, stepOf, stepTitles } from './step-names.ts'
 import { RegisterForm } from './register-form.tsx'
 import { ActivateAccount, ReplaceSecretsButton } from './replace-secrets.tsx'
-import { ActionStep, FindingText, Step, type StepContext } from './step.tsx'
+import { ActionStep, FindingText, Step, StepButton, type StepContext } from './step.tsx'
 import { TestStep } from './test-step.tsx'
 import { healthKey, useHealth } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
@@ -203,16 +203,9 @@ function TemplatesStep({ approved, syncedAt, ...step }: TemplatesStepProps) {
       purpose={t`Only templates that Meta has approved can start a conversation.`}
       note={syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`}
       action={
-        <Group>
-          <ChangeButton
-            size="xs"
-            variant={step.isNext ? 'filled' : 'default'}
-            loading={sync.isPending}
-            onClick={() => sync.mutate()}
-          >
-            {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
-          </ChangeButton>
-        </Group>
+        <StepButton isNext={step.isNext} pending={sync.isPending} onClick={() => sync.mutate()}>
+          {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
+        </StepButton>
       }
     >
       {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}

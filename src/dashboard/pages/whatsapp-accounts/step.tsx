@@ -126,6 +126,24 @@ function contains(fact: Fact, part: Fact): boolean {
   )
 }
 
+interface StepButtonProps {
+  isNext: boolean
+  pending: boolean
+  onClick: () => void
+  children: ReactNode
+}
+
+/** The action of a step. */
+export function StepButton({ isNext, pending, onClick, children }: StepButtonProps) {
+  return (
+    <Group>
+      <ChangeButton size="xs" variant={isNext ? 'filled' : 'default'} loading={pending} onClick={onClick}>
+        {children}
+      </ChangeButton>
+    </Group>
+  )
+}
+
 interface ActionStepProps extends Omit<StepProps, 'action'> {
   action: string
   perform: () => Promise<CallbackStep>
@@ -152,16 +170,9 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
       {...step}
       state={{ ...step.state, findings }}
       action={
-        <Group>
-          <ChangeButton
-            size="xs"
-            variant={step.isNext ? 'filled' : 'default'}
-            loading={run.isPending}
-            onClick={() => run.mutate()}
-          >
-            {step.state.done ? t`${action} again` : action}
-          </ChangeButton>
-        </Group>
+        <StepButton isNext={step.isNext} pending={run.isPending} onClick={() => run.mutate()}>
+          {step.state.done ? t`${action} again` : action}
+        </StepButton>
       }
     >
       {result && <StepResult result={result} />}
