@@ -1,11 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
+// Errors name these facts, so their texts must be registered.
 import '../../../contracts/facts/recipients.ts'
 import { sayFact, toSentence } from '../language/facts.ts'
 import { SignInError } from '../session/auth-request.ts'
-
-// Their times are shown in the time zone of the reader.
 
 /** An error as it is shown to the user. */
 export interface Failure {
@@ -47,7 +46,7 @@ function readData(error: unknown): DashboardErrorData | undefined {
   return data?.code === undefined ? undefined : (data as DashboardErrorData)
 }
 
-interface FormLike {
+export interface FormLike {
   getValues: () => object
   setErrors: (errors: Record<string, string>) => void
 }
@@ -62,8 +61,6 @@ export function showInForm(form: FormLike, error: unknown): string | undefined {
   form.setErrors(Object.fromEntries(known))
   return known.length > 0 && known.length === Object.keys(fields).length ? undefined : message
 }
-
-/** In a separate file, so that pages without an upload do not load the upload contract. */
 
 /** An upload error with a message for the user. */
 export class UploadError extends Error {

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { notifications } from '@mantine/notifications'
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { readFailure } from './failure.ts'
+import { type FormLike, readFailure, showInForm } from './failure.ts'
 
 interface Change<Input, Output> {
   change: (input: Input) => Promise<Output>
@@ -34,6 +34,26 @@ export function useChange<Input = void, Output = unknown>({
     },
     onError: onFailure,
   })
+}
+
+/**
+ * The change that a form submits. A failure is shown at the fields that it names; `problem` is what belongs to none of
+ * them, for an alert above the form.
+ */
+export function useFormChange<Input, Output = unknown>(
+  form: FormLike,
+  change: Omit<Change<Input, Output>, 'onFailure'>,
+) {
+  const [problem, setProblem] = useState<string>()
+  const { mutate, isPending } = useChange<Input, Output>({
+    ...change,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = (input: Input) => {
+    setProblem(undefined)
+    mutate(input)
+  }
+  return { problem, isPending, submit }
 }
 
 /**

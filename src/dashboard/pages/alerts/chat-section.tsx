@@ -4,12 +4,10 @@ import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertCircle, IconSend, IconTrash } from '@tabler/icons-react'
-import { useState } from 'react'
 import { type Chat, type ChatFormat, type ChatTest, chatFormats } from '../../../../contracts/dashboard/alert.ts'
 import { say } from '../../language/facts.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { notifyFailureMessage, notifySuccess, useChange } from '../../api/use-change.ts'
+import { notifyFailureMessage, notifySuccess, useChange, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
@@ -122,12 +120,11 @@ interface ChatFormProps {
 
 function ChatForm({ onSaved, onCancel }: ChatFormProps) {
   const { accountId, canChange } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { url: '', format: '' },
     validate: { url: (url) => (url.trim() === '' ? t`Enter the webhook URL of the channel.` : null) },
   })
-  const save = useChange({
+  const save = useFormChange(form, {
     change: ({ url, format }: typeof form.values) => {
       const chosen = chatFormats.find((known) => known === format)
       return api.alert.setChat.mutate({ accountId, url: url.trim(), ...(chosen && { format: chosen }) })
@@ -135,16 +132,12 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
     invalidates: [alertsKey(accountId)],
     done: ({ host }) => t`Alerts are posted to ${host}.`,
     onDone: onSaved,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit((values) => {
-    setProblem(undefined)
-    save.mutate(values)
-  })
+  const submit = form.onSubmit(save.submit)
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm" maw={520}>
-        {problem !== undefined && <ErrorAlert title={t`The chat was not saved`} error={problem} />}
+        {save.problem !== undefined && <ErrorAlert title={t`The chat was not saved`} error={save.problem} />}
         <PasswordField
           label={t`Webhook URL`}
           description={t`Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again.`}

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import {
   type AlertRules,
   defaultAlertRules,
@@ -10,9 +10,8 @@ import {
   noStatusMinMessagesRange,
 } from '../../../../contracts/dashboard/alert.ts'
 import { formatNumber } from '../../language/format.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -111,7 +110,6 @@ function checkNumber(name: keyof typeof ranges, isOn: (form: RulesForm) => boole
 
 export function RulesSection({ rules }: { rules: AlertRules }) {
   const { accountId, canChange } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: toForm(rules),
     validate: {
@@ -122,25 +120,21 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
       repeatHours: checkNumber('repeatHours', ({ repeats }) => repeats),
     },
   })
-  const save = useChange({
+  const save = useFormChange(form, {
     // Only what has changed, because the audit log names what was given.
     change: (next: AlertRules) => api.alert.update.mutate({ accountId, ...changesBetween(rules, next) }),
     invalidates: [alertsKey(accountId)],
     done: t`Alert rules saved.`,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const { values } = form
   const field = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name) })
   const toggle = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name, { type: 'checkbox' }) })
-  const submit = form.onSubmit((changed) => {
-    setProblem(undefined)
-    save.mutate(toRules(changed, rules))
-  })
+  const submit = form.onSubmit((changed) => save.submit(toRules(changed, rules)))
   return (
     <Section title={t`Rules`} description={t`Thresholds, quiet hours and repetition.`}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw={520}>
-          {problem !== undefined && <ErrorAlert title={t`The rules were not saved`} error={problem} />}
+          {save.problem !== undefined && <ErrorAlert title={t`The rules were not saved`} error={save.problem} />}
           <Switch label={t`Alert if many messages fail`} {...toggle('failureRate')} />
           {values.failureRate && (
             <SimpleGrid cols={{ base: 1, xs: 2 }}>

@@ -6,8 +6,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { operatorApi } from '../../api/client.ts'
-import { showInForm } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { CopyField } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { consoleKey } from './use-console.ts'
@@ -78,12 +77,11 @@ interface CreateFormProps {
 }
 
 function CreateForm({ onCreated, onCancel }: CreateFormProps) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { name: '', ownerEmail: '' },
     validate: { name: (name) => (name.trim() === '' ? t`Enter a name.` : null) },
   })
-  const create = useChange({
+  const create = useFormChange(form, {
     change: ({ name, ownerEmail }: typeof form.values) =>
       operatorApi.account.create.mutate({
         name: name.trim(),
@@ -91,12 +89,8 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
       }),
     invalidates: [consoleKey],
     onDone: (created, { ownerEmail }) => onCreated({ ...created, ownerEmail: ownerEmail.trim() }),
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit((values) => {
-    setProblem(undefined)
-    create.mutate(values)
-  })
+  const submit = form.onSubmit(create.submit)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
@@ -108,7 +102,7 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
           autoComplete="off"
           {...form.getInputProps('ownerEmail')}
         />
-        {problem !== undefined && <ErrorAlert error={problem} title={t`The account was not created`} />}
+        {create.problem !== undefined && <ErrorAlert error={create.problem} title={t`The account was not created`} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
             <Trans>Cancel</Trans>

@@ -4,9 +4,8 @@ import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@man
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { SentInvitation } from '../../../../contracts/dashboard/member.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { InvitationLink } from './invitations-section.tsx'
@@ -68,12 +67,11 @@ interface InviteFormProps {
 
 function InviteForm({ onSent, onCancel }: InviteFormProps) {
   const { accountId } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { email: '', role: 'viewer' },
     validate: { email: (email) => (email.trim() === '' ? t`Enter an email address.` : null) },
   })
-  const invite = useChange({
+  const invite = useFormChange(form, {
     change: ({ email, role }: typeof form.values) =>
       api.member.invite.mutate({
         accountId,
@@ -82,16 +80,12 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
       }),
     invalidates: [peopleKey(accountId)],
     onDone: onSent,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit((values) => {
-    setProblem(undefined)
-    invite.mutate(values)
-  })
+  const submit = form.onSubmit(invite.submit)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Invitation failed`} error={problem} />}
+        {invite.problem !== undefined && <ErrorAlert title={t`Invitation failed`} error={invite.problem} />}
         <TextInput
           label={t`Email address`}
           type="email"

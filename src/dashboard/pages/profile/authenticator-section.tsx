@@ -4,8 +4,7 @@ import { Box, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
-import { showInForm } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { sessionKey, useUser } from '../../session/session.ts'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { turnOffAuthenticator } from '../../session/two-factor.ts'
@@ -86,23 +85,18 @@ function TurnOffModal({ opened, onClose }: { opened: boolean; onClose: () => voi
 }
 
 function TurnOffForm({ onClose }: { onClose: () => void }) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
     validate: { currentPassword: (password) => (password === '' ? t`Enter your password.` : null) },
   })
-  const turnOff = useChange({
+  const turnOff = useFormChange(form, {
     change: turnOffAuthenticator,
     invalidates: [sessionKey],
     done: t`Authenticator app turned off.`,
     onDone: onClose,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit(({ currentPassword }) => {
-    setProblem(undefined)
-    turnOff.mutate(currentPassword)
-  })
+  const submit = form.onSubmit(({ currentPassword }) => turnOff.submit(currentPassword))
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
@@ -112,7 +106,9 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
             Waybill from the app.
           </Trans>
         </Text>
-        {problem !== undefined && <ErrorAlert title={t`Authenticator app not turned off`} error={problem} />}
+        {turnOff.problem !== undefined && (
+          <ErrorAlert title={t`Authenticator app not turned off`} error={turnOff.problem} />
+        )}
         <PasswordField
           label={t`Your password`}
           autoComplete="current-password"

@@ -3,11 +3,9 @@ import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
 import { api } from '../../api/client.ts'
-import { showInForm } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useChange, useFormChange } from '../../api/use-change.ts'
 import { say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { useUser } from '../../session/session.ts'
@@ -66,7 +64,6 @@ export function ProfilePage() {
 const empty = { currentPassword: '', newPassword: '' }
 
 function ChangePasswordForm({ email }: { email: string }) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: empty,
@@ -75,21 +72,17 @@ function ChangePasswordForm({ email }: { email: string }) {
       newPassword: (password) => (password === '' ? t`Enter a new password.` : null),
     },
   })
-  const change = useChange({
+  const change = useFormChange(form, {
     change: changePassword,
     invalidates: [sessionsKey],
     done: t`Password changed. All other sessions have ended.`,
     onDone: () => form.reset(),
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit((passwords) => {
-    setProblem(undefined)
-    change.mutate(passwords)
-  })
+  const submit = form.onSubmit(change.submit)
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        {problem !== undefined && <ErrorAlert title={t`Password not changed`} error={problem} />}
+        {change.problem !== undefined && <ErrorAlert title={t`Password not changed`} error={change.problem} />}
         <input type="hidden" autoComplete="username" name="username" value={email} readOnly />
         <PasswordField
           label={t`Current password`}

@@ -5,8 +5,7 @@ import { useForm } from '@mantine/form'
 import { IconDownload, IconKey } from '@tabler/icons-react'
 import { QRCodeSVG } from 'qrcode.react'
 import { type ReactNode, useState } from 'react'
-import { showInForm } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { sessionKey, useUser } from '../../session/session.ts'
 import { startAuthenticatorSetup, type NewAuthenticator, verifyCode } from '../../session/two-factor.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -45,29 +44,24 @@ interface ConfirmPasswordFormProps {
 }
 
 function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
     validate: { currentPassword: (password) => (password === '' ? t`Enter your password.` : null) },
   })
-  const start = useChange({
+  const start = useFormChange(form, {
     change: startAuthenticatorSetup,
     invalidates: [],
     onDone: onConfirmed,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit(({ currentPassword }) => {
-    setProblem(undefined)
-    start.mutate(currentPassword)
-  })
+  const submit = form.onSubmit(({ currentPassword }) => start.submit(currentPassword))
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
         <Title order={3}>
           <Trans>1. Confirm your password</Trans>
         </Title>
-        {problem !== undefined && <ErrorAlert title={t`Setup not started`} error={problem} />}
+        {start.problem !== undefined && <ErrorAlert title={t`Setup not started`} error={start.problem} />}
         <PasswordField
           label={t`Your password`}
           autoComplete="current-password"
@@ -162,26 +156,23 @@ interface ConfirmCodeFormProps {
 
 /** Verifies the first code, which activates the app. */
 function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { code: '' },
     validate: { code: checkCode },
   })
-  const confirm = useChange({
+  const confirm = useFormChange(form, {
     change: verifyCode,
     invalidates: [sessionKey],
     onDone: onConfirmed,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit(({ code }) => {
-    setProblem(undefined)
-    confirm.mutate(readCode(code))
-  })
+  const submit = form.onSubmit(({ code }) => confirm.submit(readCode(code)))
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Authenticator app not turned on`} error={problem} />}
+        {confirm.problem !== undefined && (
+          <ErrorAlert title={t`Authenticator app not turned on`} error={confirm.problem} />
+        )}
         <CodeField
           label={t`Code from the app`}
           description={t`Six digits that change every 30 seconds.`}

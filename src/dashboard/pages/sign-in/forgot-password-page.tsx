@@ -2,11 +2,10 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -53,28 +52,24 @@ function Sent({ to }: { to: string }) {
 }
 
 function RequestForm({ onSent }: { onSent: (email: string) => void }) {
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '' },
     validate: { email: (email) => (email.trim() === '' ? t`Enter your email address.` : null) },
   })
-  const request = useMutation({
-    mutationFn: (email: string) => api.password.requestReset.mutate({ email }),
-    onSuccess: (_output, email) => onSent(email),
-    onError: (error) => setProblem(showInForm(form, error)),
+  const request = useFormChange(form, {
+    change: (email: string) => api.password.requestReset.mutate({ email }),
+    invalidates: [],
+    onDone: (_output, email) => onSent(email),
   })
-  const submit = form.onSubmit(({ email }) => {
-    setProblem(undefined)
-    request.mutate(email.trim())
-  })
+  const submit = form.onSubmit(({ email }) => request.submit(email.trim()))
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">
           <Trans>We will send a link that sets a new password.</Trans>
         </Text>
-        {problem !== undefined && <ErrorAlert title={t`No email sent`} error={problem} />}
+        {request.problem !== undefined && <ErrorAlert title={t`No email sent`} error={request.problem} />}
         <TextInput
           label={t`Email address`}
           type="email"

@@ -5,9 +5,8 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { defaultEventTypes, type EventType } from '../../../../contracts/events.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -69,7 +68,6 @@ interface FormValues extends LimitValues {
 
 function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const { accountId } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm<FormValues>({
     initialValues: { url: '', events: [...defaultEventTypes], description: '', maxPerSecond: '', maxConcurrent: '' },
     validate: {
@@ -78,7 +76,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
       events: (events) => (events.length > 0 ? null : t`Choose at least one event.`),
     },
   })
-  const add = useChange({
+  const add = useFormChange(form, {
     change: ({ url, events, description, ...limits }: FormValues) => {
       const { maxPerSecond, maxConcurrent } = readLimits(limits)
       return api.webhook.add.mutate({
@@ -92,16 +90,12 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
     },
     invalidates: [webhooksKey(accountId)],
     onDone: onAdded,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit((values) => {
-    setProblem(undefined)
-    add.mutate(values)
-  })
+  const submit = form.onSubmit(add.submit)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Endpoint not added`} error={problem} />}
+        {add.problem !== undefined && <ErrorAlert title={t`Endpoint not added`} error={add.problem} />}
         <TextInput
           label="URL"
           type="url"

@@ -3,12 +3,10 @@ import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Modal, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
-import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { type EventType, eventTypes } from '../../../../contracts/events.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { notifySuccess, useChange } from '../../api/use-change.ts'
+import { notifySuccess, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { EndpointLimits, limitChecks, type LimitValues, readLimits } from './endpoint-limits.tsx'
@@ -44,7 +42,6 @@ type Changes = Omit<Parameters<typeof api.webhook.update.mutate>[0], 'accountId'
 
 function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'opened'>) {
   const { accountId } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm<FormValues>({
     initialValues: {
       url: endpoint.url,
@@ -66,27 +63,25 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
       },
     },
   })
-  const update = useChange({
+  const update = useFormChange(form, {
     change: (changes: Changes) => api.webhook.update.mutate({ accountId, endpointId: endpoint.endpointId, ...changes }),
     invalidates: [webhooksKey(accountId)],
     onDone: ({ headersCleared }) => {
       notifySuccess(headersCleared ? t`Endpoint saved. Its custom headers were removed.` : t`Endpoint saved.`)
       onClose()
     },
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit((values) => {
-    setProblem(undefined)
     const changes = listChanges(endpoint, values)
     if (Object.keys(changes).length === 0) onClose()
-    else update.mutate(changes)
+    else update.submit(changes)
   })
   const losesHeaders =
     endpoint.hasHeaders && form.values.headersChoice === 'keep' && isAnotherOrigin(form.values.url, endpoint.url)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Endpoint not saved`} error={problem} />}
+        {update.problem !== undefined && <ErrorAlert title={t`Endpoint not saved`} error={update.problem} />}
         <TextInput
           label="URL"
           type="url"

@@ -5,9 +5,8 @@ import { useForm } from '@mantine/form'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useSync } from '../templates/use-templates.ts'
@@ -53,7 +52,6 @@ const empty = { phoneNumberId: '', wabaId: '', accessToken: '', appSecret: '', m
 
 function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
   const { accountId } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: empty,
@@ -63,20 +61,18 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
       accessToken: (token) => (token.trim() === '' ? t`Enter the access token.` : null),
     },
   })
-  const add = useChange({
+  const add = useFormChange(form, {
     change: api.whatsAppAccount.add.mutate,
     invalidates: [whatsAppAccountsKey(accountId)],
     onDone: onAdded,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
-  const submit = form.onSubmit(({ appSecret, ...values }) => {
-    setProblem(undefined)
-    add.mutate({ accountId, ...values, ...(appSecret.trim() !== '' && { appSecret }) })
-  })
+  const submit = form.onSubmit(({ appSecret, ...values }) =>
+    add.submit({ accountId, ...values, ...(appSecret.trim() !== '' && { appSecret }) }),
+  )
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Account not added`} error={problem} />}
+        {add.problem !== undefined && <ErrorAlert title={t`Account not added`} error={add.problem} />}
         <TextInput
           label={t`Phone number ID`}
           description={t`In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself.`}

@@ -8,9 +8,8 @@ import { useNavigate } from 'react-router'
 import { type ConnectableAccount, type TokenReport } from '../../../../contracts/dashboard/connect.ts'
 import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { say } from '../../language/facts.ts'
-import { readFailure, showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -57,22 +56,19 @@ interface TokenSectionProps {
 
 function TokenSection({ report, onInspected }: TokenSectionProps) {
   const { accountId, canChange } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { accessToken: '' },
     validate: { accessToken: (token) => (token.trim() === '' ? t`Enter the access token.` : null) },
   })
-  const inspect = useChange({
+  const inspect = useFormChange(form, {
     change: api.whatsAppAccount.inspectToken.mutate,
     invalidates: [],
     onDone: (report, { accessToken }) => onInspected({ report, accessToken }),
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit(({ accessToken }) => {
-    setProblem(undefined)
     onInspected(undefined)
-    inspect.mutate({ accountId, accessToken: accessToken.trim() })
+    inspect.submit({ accountId, accessToken: accessToken.trim() })
   })
   return (
     <Section
@@ -81,7 +77,7 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
     >
       <form onSubmit={submit} noValidate>
         <Stack align="stretch">
-          {problem !== undefined && <ErrorAlert title={t`Token not checked`} error={problem} />}
+          {inspect.problem !== undefined && <ErrorAlert title={t`Token not checked`} error={inspect.problem} />}
           <AccessTokenField
             description={t`It needs the permissions ${messaging} and ${management}.`}
             disabled={!canChange}
@@ -203,23 +199,20 @@ function NumberSection({ accessToken, report }: Inspected) {
   const { accountId } = useAccount()
   const navigate = useNavigate()
   const numbers = report.accounts.flatMap((account) => account.numbers.map((number) => ({ ...number, account })))
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { phoneNumberId: numbers.length === 1 ? (numbers[0]?.phoneNumberId ?? '') : '', appSecret: '' },
     validate: { phoneNumberId: (id) => (id === '' ? t`Choose a number.` : null) },
   })
-  const add = useChange({
+  const add = useFormChange(form, {
     change: api.whatsAppAccount.add.mutate,
     invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     onDone: ({ whatsAppAccountId }) => void navigate(`/${accountId}/whatsapp-accounts/${whatsAppAccountId}`),
-    onFailure: (error) => setProblem(readFailure(error).message),
   })
   if (numbers.length === 0) return null
   const submit = form.onSubmit(({ phoneNumberId, appSecret }) => {
-    setProblem(undefined)
     const wabaId = numbers.find((number) => number.phoneNumberId === phoneNumberId)?.account.wabaId ?? ''
-    add.mutate({
+    add.submit({
       accountId,
       accessToken,
       phoneNumberId,
@@ -234,7 +227,7 @@ function NumberSection({ accessToken, report }: Inspected) {
     >
       <form onSubmit={submit} noValidate>
         <Stack>
-          {problem !== undefined && <ErrorAlert title={t`Number not connected`} error={problem} />}
+          {add.problem !== undefined && <ErrorAlert title={t`Number not connected`} error={add.problem} />}
           <Radio.Group
             label={t`Numbers that this token may use`}
             key={form.key('phoneNumberId')}

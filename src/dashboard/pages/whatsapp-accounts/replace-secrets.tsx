@@ -3,11 +3,10 @@ import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { api } from '../../api/client.ts'
-import { showInForm } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
@@ -43,7 +42,6 @@ export function ReplaceSecretsModal({ opened, ...props }: ReplaceSecretsModalPro
 
 function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProps) {
   const { accountId } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { accessToken: '', appSecret: '' },
@@ -52,7 +50,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
         token.trim() === '' && appSecret.trim() === '' ? t`Enter a new access token or an app secret.` : null,
     },
   })
-  const replace = useChange({
+  const replace = useFormChange(form, {
     change: api.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     done: t`Secrets replaced.`,
@@ -60,11 +58,9 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
       onReplaced()
       onClose()
     },
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit(({ accessToken, appSecret }) => {
-    setProblem(undefined)
-    replace.mutate({
+    replace.submit({
       accountId,
       whatsAppAccountId: account.whatsAppAccountId,
       ...(accessToken.trim() !== '' && { accessToken }),
@@ -74,7 +70,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Secrets not replaced`} error={problem} />}
+        {replace.problem !== undefined && <ErrorAlert title={t`Secrets not replaced`} error={replace.problem} />}
         <Text size="sm">
           <Trans>Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.</Trans>
           {account.switchedOff === false && ` ${t`A valid access token activates the account again.`}`}

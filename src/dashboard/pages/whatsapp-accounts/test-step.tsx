@@ -8,9 +8,8 @@ import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
@@ -38,7 +37,6 @@ function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'l
 /** Sends a template with its example values, and follows its status. */
 export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }: TestStepProps) {
   const { accountId, canChange } = useAccount()
-  const [problem, setProblem] = useState<string>()
   const [typed, setTyped] = useState('')
   const [chosenName, setChosenName] = useState<string>()
   const choices = listTrials(templates)
@@ -51,11 +49,10 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     },
     validate: { to: (to) => findNumberProblem(to) ?? null },
   })
-  const send = useChange({
+  const send = useFormChange(form, {
     change: api.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
     onDone: onSent,
-    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   if (choices.length === 0)
     return (
@@ -68,15 +65,14 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     ({ name, language }) => name === chosenTrial?.template && language === chosenTrial.language,
   )?.category
   const submit = form.onSubmit(({ to, template }) => {
-    setProblem(undefined)
     const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
     if (!chosen) return
-    send.mutate({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) })
+    send.submit({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) })
   })
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        {problem !== undefined && <ErrorAlert title={t`Test message failed`} error={problem} />}
+        {send.problem !== undefined && <ErrorAlert title={t`Test message failed`} error={send.problem} />}
         {test && <TestResult test={test} />}
         <Group gap="sm" align="flex-start">
           <TextInput
