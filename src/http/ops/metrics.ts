@@ -6,6 +6,7 @@ import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isReady } from '../../platform/db/database.ts'
 import type { EmailOutcome } from '../../platform/email/mailer.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
+import { registerSharedGauges } from '../../platform/shared-gauges.ts'
 import { countTemplatesByStatus } from '../../templates/store.ts'
 import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
 import type { HealthDeps } from '../../whatsapp-accounts/health/read.ts'
@@ -94,32 +95,20 @@ export function registerDatabaseMetric({ db }: Pick<Deps, 'db'>, registry: Regis
  * WhatsApp's response was lost, and no status has settled them. Counted at each scrape.
  */
 export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
-  const register = (name: string, help: string, pick: (pending: { count: number; oldestSeconds: number }) => number) =>
-    new Gauge({
-      name,
-      help,
-      // All processes report the same number from the shared database.
-      aggregator: 'max',
-      registers: [registry],
-      async collect() {
-        try {
-          this.set(pick(await countStalePending(db)))
-        } catch (error) {
-          // The other metrics must still be served, above all when the database is unavailable.
-          log.debug({ err: error }, 'could not count stale pending messages')
-        }
+  registerSharedGauges(registry, log, {
+    subject: 'the stale pending messages',
+    read: () => countStalePending(db),
+    gauges: {
+      waybill_messages_pending: {
+        help: 'Messages whose outcome is unknown for more than a minute.',
+        value: (pending) => pending.count,
       },
-    })
-  register(
-    'waybill_messages_pending',
-    'Messages whose outcome is unknown for more than a minute.',
-    (pending) => pending.count,
-  )
-  register(
-    'waybill_messages_pending_oldest_seconds',
-    'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
-    (pending) => pending.oldestSeconds,
-  )
+      waybill_messages_pending_oldest_seconds: {
+        help: 'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
+        value: (pending) => pending.oldestSeconds,
+      },
+    },
+  })
 }
 
 /** Counts messages that this process reported as having an unknown outcome. Each message counts once, on one node. */
@@ -204,7 +193,7 @@ export function registerTemplatesMetric({ db, log }: Pick<Deps, 'db' | 'log'>, r
           this.reset()
           for (const { status, count } of counts) this.set({ status }, count)
         } catch (error) {
-          // As above.
+          // The other metrics must still be served, above all when the database is unavailable.
           log.debug({ err: error }, 'could not count templates')
         }
       },

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Deps } from '../../deps.ts'
-import { failingReason, goneReason, type QueueState, readQueueState } from './store.ts'
+import { registerSharedGauges } from '../../platform/shared-gauges.ts'
+import { failingReason, goneReason, readQueueState } from './store.ts'
 import type { WorkerObserver } from './attempts.ts'
 
 const reasonLabels: Record<string, string> = { [goneReason]: 'gone', [failingReason]: 'failing' }
@@ -55,46 +56,26 @@ export function registerWorkerMetrics(
 }
 
 function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
-  // All gauges of one scrape share one query.
-  let pending: Promise<QueueState | undefined> | undefined
-  const read = () =>
-    (pending ??= readQueueState(db)
-      .catch((error: unknown) => {
-        // The other metrics must still be served, above all when the database is unavailable.
-        log.debug({ err: error }, 'could not read the delivery queue')
-        return undefined
-      })
-      .finally(() => (pending = undefined)))
-  const register = (name: string, help: string, pick: (state: QueueState) => number) =>
-    new Gauge({
-      name,
-      help,
-      // All processes report the same queue, so their values must not be added up.
-      aggregator: 'max',
-      registers: [registry],
-      async collect() {
-        const state = await read()
-        if (state) this.set(pick(state))
+  registerSharedGauges(registry, log, {
+    subject: 'the delivery queue',
+    read: () => readQueueState(db),
+    gauges: {
+      waybill_webhook_oldest_due_seconds: {
+        help: 'Time since the oldest unclaimed delivery became due, in seconds.',
+        value: (state) => state.oldestDueSeconds,
       },
-    })
-  register(
-    'waybill_webhook_oldest_due_seconds',
-    'Time since the oldest unclaimed delivery became due, in seconds.',
-    (state) => state.oldestDueSeconds,
-  )
-  register(
-    'waybill_webhook_deliveries_waiting',
-    'Waiting and running deliveries, including those of disabled endpoints.',
-    (state) => state.waiting,
-  )
-  register(
-    'waybill_webhook_endpoints_failing',
-    'Enabled endpoints whose last attempt failed.',
-    (state) => state.failingEndpoints,
-  )
-  register(
-    'waybill_webhook_deliveries_dead_tuples',
-    'Dead rows in the queue table. A growing number means that vacuum cannot keep up, which slows down the queue.',
-    (state) => state.deadTuples,
-  )
+      waybill_webhook_deliveries_waiting: {
+        help: 'Waiting and running deliveries, including those of disabled endpoints.',
+        value: (state) => state.waiting,
+      },
+      waybill_webhook_endpoints_failing: {
+        help: 'Enabled endpoints whose last attempt failed.',
+        value: (state) => state.failingEndpoints,
+      },
+      waybill_webhook_deliveries_dead_tuples: {
+        help: 'Dead rows in the queue table. A growing number means that vacuum cannot keep up, which slows down the queue.',
+        value: (state) => state.deadTuples,
+      },
+    },
+  })
 }
