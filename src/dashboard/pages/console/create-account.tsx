@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
@@ -8,6 +8,7 @@ import { useState } from 'react'
 import { operatorApi } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { CopyField } from '../../ui/copy.tsx'
+import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { consoleKey } from './use-console.ts'
 
@@ -46,22 +47,7 @@ function Done({ created, onClose }: { created: Created; onClose: () => void }) {
   return (
     <Stack>
       <CopyField label={t`Account ID`} value={created.accountId} />
-      {ownerEmail !== '' &&
-        (invitationLink === undefined ? (
-          <Text size="sm">
-            <Trans>The invitation is on its way to {ownerEmail}. It works once and expires after 24 hours.</Trans>
-          </Text>
-        ) : (
-          <>
-            <Text size="sm">
-              <Trans>
-                This server does not send email. Send the link to {ownerEmail} yourself. Anyone who has it can join in
-                their place. It works once, expires after 24 hours, and is not shown again.
-              </Trans>
-            </Text>
-            <CopyField label={t`Invitation link`} value={invitationLink} />
-          </>
-        ))}
+      {ownerEmail !== '' && <InvitationSent email={ownerEmail} link={invitationLink} />}
       <Group justify="flex-end">
         <Button onClick={onClose}>
           <Trans>Done</Trans>

@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { PendingInvitation } from '../../../../contracts/dashboard/member.ts'
 import { api } from '../../api/client.ts'
@@ -12,8 +11,8 @@ import { useAccount } from '../../session/session.ts'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
-import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
+import { InvitationLink } from '../../ui/invitation-link.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
@@ -127,25 +126,4 @@ function NewLink({ email, link, onClose }: { email: string; link: string; onClos
       </Group>
     </Stack>
   )
-}
-
-/** A link to pass on, with a warning if nobody else can open it. */
-export function InvitationLink({ link }: { link: string }) {
-  return (
-    <>
-      <CopyField label={t`Invitation link`} value={link} />
-      {isLocal(link) && (
-        <Alert color="yellow" icon={<IconAlertTriangle />}>
-          <Trans>
-            This link works only on the computer that runs this server. Ask the person who runs it to set its public
-            address (WAYBILL_PUBLIC_URL), then invite again.
-          </Trans>
-        </Alert>
-      )}
-    </>
-  )
-}
-
-function isLocal(link: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(link).hostname)
 }

@@ -1,14 +1,14 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { SentInvitation } from '../../../../contracts/dashboard/member.ts'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { InvitationLink } from './invitations-section.tsx'
 import { peopleKey } from './use-people.ts'
 
 interface InviteModalProps {
@@ -36,21 +36,7 @@ export function InviteModal({ opened, onClose }: InviteModalProps) {
 function Invited({ invitation: { email, link }, onClose }: { invitation: SentInvitation; onClose: () => void }) {
   return (
     <Stack>
-      {link === undefined ? (
-        <Text size="sm">
-          <Trans>The link is on its way to {email}. It works once and expires after 24 hours.</Trans>
-        </Text>
-      ) : (
-        <>
-          <Text size="sm">
-            <Trans>
-              This server does not send email. Send the link to {email} yourself. Anyone who has it can join in their
-              place. It works once, expires after 24 hours, and is not shown again.
-            </Trans>
-          </Text>
-          <InvitationLink link={link} />
-        </>
-      )}
+      <InvitationSent email={email} link={link} />
       <Group justify="flex-end">
         <Button onClick={onClose}>
           <Trans>Done</Trans>
