@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connect/connection.ts'
 import type { Database } from './schema.ts'
+import { statement } from './statement.ts'
 
 /** Topics on which processes notify each other. A notification carries no data. */
 export type Topic = 'deliveries' | 'emails' | 'chat'
@@ -33,6 +34,8 @@ const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails', c
   Topic,
   string
 >
+
+const notifyChannel = statement<{ channel: string }>('notify', ($) => `select pg_notify(${$.channel}, '')`)
 
 /** Uses NOTIFY on PostgreSQL. PGlite belongs to one process, so notifications stay in memory. */
 export function createNotifications(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Notifications {
@@ -118,7 +121,7 @@ class PostgresNotifications implements Notifications {
   }
 
   #sendNotification(topic: Topic): void {
-    this.#notifying = sql`select pg_notify(${channels[topic]}, '')`.execute(this.#db).then(
+    this.#notifying = notifyChannel(this.#db, { channel: channels[topic] }).then(
       () => {},
       (error: unknown) => this.#log.debug({ err: error }, 'could not notify other processes'),
     )
