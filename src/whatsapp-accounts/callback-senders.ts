@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { batched } from '../platform/db/batched.ts'
+import { unmeasuredList } from '../platform/db/columns.ts'
 import { statement } from '../platform/db/statement.ts'
 import { scanIds } from '../whatsapp/callbacks/account-ids.ts'
 import { isSignedWith } from '../whatsapp/callbacks/signature.ts'
@@ -104,8 +105,8 @@ const columns = 'id, account_id, phone_number_id, waba_id, portfolio_id, display
 const findByIds = statement<SenderIds, SenderRow>(
   'find_callback_senders',
   ($) => `select ${columns} from whatsapp_accounts
-  where phone_number_id = any (${$.phoneNumberIds}::text[]) or waba_id = any (${$.ownerIds}::text[])
-    or portfolio_id = any (${$.ownerIds}::text[])`,
+  where phone_number_id = any (${unmeasuredList($.phoneNumberIds)}::text[])
+    or waba_id = any (${unmeasuredList($.ownerIds)}::text[]) or portfolio_id = any (${unmeasuredList($.ownerIds)}::text[])`,
 )
 
 /** Reads all accounts: the WhatsApp account determines the account. */

@@ -2,7 +2,7 @@ import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import { batched } from '../../platform/db/batched.ts'
-import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf, unmeasuredList } from '../../platform/db/columns.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { alwaysSuppressedCategory } from '../suppressions/check.ts'
@@ -85,13 +85,10 @@ const otherColumns: Columns<Omit<SendFactsQuery, 'accountId'>> = {
 }
 const queryColumns: Columns<SendFactsQuery> = { accountId: { name: 'account_id', type: 'word' }, ...otherColumns }
 
-/**
- * The subselect hides the length of the list. Otherwise PostgreSQL replans each time, at twice the cost of the rest.
- */
 const findManyFacts = statement<Lists<SendFactsQuery>, SendFactsRow & { n: number }>(
   'find_many_send_facts',
   ($) => `select r.n::integer as n, ${sendFacts}
-  from unnest((select ${$.accountId}::text[]), ${arraysOf($, otherColumns)}) with ordinality
+  from unnest(${unmeasuredList($.accountId)}, ${arraysOf($, otherColumns)}) with ordinality
     as r (${namesOf(queryColumns)}, n)
   join whatsapp_accounts wa on wa.account_id = r.account_id
     and (case when r.whatsapp_account_id is null then wa.is_default else wa.id = r.whatsapp_account_id end)
