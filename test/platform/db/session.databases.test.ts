@@ -48,6 +48,7 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
       'standard_conforming_strings to off',
       "default_transaction_isolation to 'serializable'",
       'default_transaction_deferrable to on',
+      'exit_on_error to on',
       "idle_session_timeout to '1s'",
       "idle_in_transaction_session_timeout to '1s'",
       'synchronous_commit to off',
@@ -60,7 +61,7 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
       length('a\\b') as length, current_setting('transaction_isolation') as isolation,
       current_setting('transaction_deferrable') as deferrable, current_setting('idle_session_timeout') as idle,
       current_setting('idle_in_transaction_session_timeout') as idle_in_transaction,
-      current_setting('synchronous_commit') as commit, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
+      current_setting('exit_on_error') as exit, current_setting('synchronous_commit') as commit, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
     const readAll = async (db: ReturnType<typeof openDatabase>) => {
       await migrate(db)
       return (await read.execute(db)).rows
@@ -81,6 +82,7 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
         deferrable: 'off',
         idle: '0',
         idle_in_transaction: '0',
+        exit: 'off',
         commit: 'on',
         statement: '8s',
         lock: '1s',
@@ -111,6 +113,7 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
     { options: "template template0 encoding 'SQL_ASCII' locale 'C'", says: /has the encoding SQL_ASCII.*needs UTF8/ },
     { settings: ['search_path to nowhere'], says: /search_path .* names no schema that exists/ },
     { settings: ['default_transaction_read_only to on'], says: /default_transaction_read_only is on/ },
+    { settings: ['session_replication_role to replica'], says: /session_replication_role is replica/ },
   ])('prevent the start if they cannot be used: $says', async ({ says, ...database }) => {
     await withNewDatabase(database, async (db) => {
       await expect(migrate(db)).rejects.toThrow(says)

@@ -157,6 +157,7 @@ const pinned = {
   standard_conforming_strings: 'on',
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
+  exit_on_error: 'off',
   idle_session_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 } as const satisfies Record<string, string>

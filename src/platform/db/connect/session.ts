@@ -14,29 +14,32 @@ export class DatabaseSettingError extends Error {
 /** Throws a DatabaseSettingError if the database cannot store all text, or accepts no tables or no changes. */
 export async function rejectUnusableSettings(db: Kysely<Database>): Promise<void> {
   if (findEmbeddedDatabase(db)) return
-  const { rows } = await sql<{ encoding: string; schema: string | null; isReadOnly: boolean }>`
+  const { rows } = await sql<FoundSettings>`
     select current_setting('server_encoding') as encoding, current_schema() as schema,
-      current_setting('default_transaction_read_only') = 'on' as "isReadOnly"`.execute(db)
+      current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
+      current_setting('session_replication_role') = 'replica' as "isReplica"`.execute(db)
   const [found] = rows
   const problem = found && findProblem(found)
   if (problem !== undefined) throw new DatabaseSettingError(problem)
 }
 
-function findProblem({
-  encoding,
-  schema,
-  isReadOnly,
-}: {
+interface FoundSettings {
   encoding: string
   schema: string | null
   isReadOnly: boolean
-}) {
+  isReplica: boolean
+}
+
+function findProblem({ encoding, schema, isReadOnly, isReplica }: FoundSettings): string | undefined {
   if (encoding !== 'UTF8')
     return `The database has the encoding ${encoding}, which cannot store all text. Waybill needs UTF8: create another database with create database waybill template template0 encoding 'UTF8', and set DATABASE_URL to it.`
   if (schema === null)
     return 'The search_path of the database user names no schema that exists. Create the schema, or set the search_path with: alter role … set search_path = public.'
   if (isReadOnly)
     return 'The setting default_transaction_read_only is on for the database or its user. Waybill needs to write: set it to off with alter role or alter database, or end the maintenance that turned it on.'
+  // Only a superuser could change it for a session.
+  if (isReplica)
+    return 'The setting session_replication_role is replica for the database or its user, which turns off foreign keys and triggers. Remove it with: alter role … reset session_replication_role, or alter database … reset session_replication_role.'
   return undefined
 }
 
