@@ -168,14 +168,25 @@ function readMessage({ body, headers }: FastifyRequest): object {
 }
 
 /** The headers that the protocol uses, without credentials. */
-const passedHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+const passedHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 function toWebRequest({ headers }: FastifyRequest): Request {
   const passed = passedHeaders.flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value] as [string, string]] : []
   })
+  passed.push(['accept', readAccept(headers.accept)])
   return new Request(`http://localhost${mcpPath}`, { method: 'POST', headers: passed })
+}
+
+/**
+ * The protocol's library looks for the names of two types, the second of which it sends. Clients also send wildcards, the
+ * second type alone, or no header, which accepts everything (RFC 9110, 12.5.1).
+ */
+function readAccept(header = '*/*'): string {
+  const ranges = header.split(',').map((range) => range.replace(/;.*/, '').trim().toLowerCase())
+  const acceptsEvents = ['text/event-stream', 'text/*', '*/*'].some((range) => ranges.includes(range))
+  return acceptsEvents ? 'application/json, text/event-stream' : header
 }
 
 /** Accepts the key as a bearer token, because many clients can set no other header. `X-API-Key` takes precedence. */

@@ -301,6 +301,35 @@ test('accepts a message from its own origin', async () => {
   expect((await post(initialize, { origin: publicUrl })).statusCode).toBe(200)
 })
 
+test.each([
+  undefined,
+  '*/*',
+  'application/*, text/*;q=0.5',
+  'Application/JSON, Text/Event-Stream',
+  'text/event-stream',
+])('answers a client that sends the Accept header %j', async (accept) => {
+  const response = await server.request('POST', '/mcp', {
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': account.apiKey,
+      ...(accept !== undefined && { accept }),
+    },
+    body: JSON.stringify(initialize),
+  })
+
+  expect({ status: response.statusCode, text: response.text }).toEqual({
+    status: 200,
+    text: expect.stringContaining('"protocolVersion"'),
+  })
+})
+
+test('says what to accept to a client that accepts no event stream', async () => {
+  const response = await post(initialize, { accept: 'application/json' })
+
+  expect(response.statusCode).toBe(406)
+  expect(response.text).toContain('Client must accept both application/json and text/event-stream')
+})
+
 test('checks the key before it reads the message', async () => {
   expect((await post('{"jsonrpc":', { 'x-api-key': '' })).statusCode).toBe(401)
 })
