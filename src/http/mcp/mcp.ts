@@ -184,8 +184,8 @@ function toWebRequest({ headers }: FastifyRequest): Request {
  * second type alone, or no header, which accepts everything (RFC 9110, 12.5.1).
  */
 function readAccept(header = '*/*'): string {
-  const ranges = header.split(',').map((range) => range.replace(/;.*/, '').trim().toLowerCase())
-  const acceptsEvents = ['text/event-stream', 'text/*', '*/*'].some((range) => ranges.includes(range))
+  const ranges = new Set(header.split(',').map((range) => range.replace(/;.*/, '').trim().toLowerCase()))
+  const acceptsEvents = ['text/event-stream', 'text/*', '*/*'].some((range) => ranges.has(range))
   return acceptsEvents ? 'application/json, text/event-stream' : header
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
@@ -135,6 +136,42 @@ test.each<{ headers: Record<string, string> }>([
   { headers: { 'content-encoding': 'gzip' } },
 ])('rejects $headers as an unsupported media type', async ({ headers }) => {
   expectFailure(await post(good, headers), 'UNSUPPORTED_MEDIA_TYPE')
+})
+
+const call = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+const doors = [
+  { to: path, body: good },
+  { to: '/trpc/message.send', body: good },
+  { to: '/trpc/message.send,message.send?batch=1', body: `{"0":${good},"1":${good}}` },
+  { to: '/settings/trpc/member.list', body: '{}' },
+  { to: '/mcp', body: call },
+]
+const compressed: { as: string; encoding: string; pack: (body: Buffer) => Buffer }[] = [
+  { as: 'gzip', encoding: 'gzip', pack: (body) => gzipSync(body) },
+  { as: 'gzip under its old name', encoding: 'x-gzip', pack: (body) => gzipSync(body) },
+  { as: 'Brotli', encoding: 'br', pack: (body) => brotliCompressSync(body) },
+  { as: 'deflate', encoding: 'deflate', pack: (body) => deflateSync(body) },
+  { as: 'zstd', encoding: 'zstd', pack: (body) => zstdCompressSync(body) },
+  { as: 'gzip and Brotli', encoding: 'gzip, br', pack: (body) => brotliCompressSync(gzipSync(body)) },
+  { as: 'gzip that is cut off', encoding: 'gzip', pack: (body) => gzipSync(body).subarray(0, 20) },
+  { as: 'gzip of 50 MB', encoding: 'gzip', pack: () => gzipSync(Buffer.alloc(50_000_000)) },
+  { as: 'plain JSON that is said to be gzip', encoding: 'gzip', pack: (body) => body },
+]
+
+test.each(doors.flatMap((door) => compressed.map((packed) => ({ ...door, ...packed }))))(
+  'sends nothing for a body at $to in $as, and does not unpack it',
+  async ({ to, body, encoding, pack }) => {
+    await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
+    const response = await post(pack(Buffer.from(body)), { 'content-encoding': encoding }, to)
+    expect({ status: response.statusCode, text: response.text }).toEqual({
+      status: 415,
+      text: expect.stringContaining('The request body must not be compressed: send it without Content-Encoding.'),
+    })
+  },
+)
+
+test.each(doors)('reads bytes at $to that are compressed without saying so as broken JSON', async ({ to, body }) => {
+  expect((await post(gzipSync(body), {}, to)).statusCode).toBe(400)
 })
 
 test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
