@@ -64,8 +64,13 @@ function findTranslatedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   return address.match(nat64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : undefined
 }
 
-/** Names that never resolve to the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`). */
-const privateNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
+/**
+ * Names that never resolve to the public internet: of IANA's registry of special-use domain names (RFC 6761, 6762, 7686,
+ * 8375, 8880, 9462, 9476, 9665), those that local networks use (RFC 6762, appendix G), ICANN's `internal`, and the
+ * `localdomain` of hosts files. Not `example`, which examples need.
+ */
+const privateNames =
+  /(^|\.)(alt|invalid|local|localhost|onion|test|(home|ipv4only|resolver|service)\.arpa|corp|home|internal|intranet|lan|localdomain|private)$/
 
 /**
  * Returns the parsed URL if it is allowed. Its host name is not resolved here, because addresses are checked at each

@@ -14,6 +14,8 @@ test.each([
   'https://müller.example/',
   'https://local.example.com/',
   'https://example.notlocal/',
+  'https://home.example.com/',
+  'https://dns.arpa.example.com/',
 ])('accepts %s', (url) => {
   expect(checkEndpointUrl(url, strict)?.protocol).toBe('https:')
 })
@@ -41,6 +43,18 @@ test.each([
   'https://intranet/',
   'https://intranet./',
   'https://mydomain.localdomain/',
+  'https://files.lan/',
+  'https://intranet.corp/',
+  'https://nas.home/',
+  'https://wiki.intranet/',
+  'https://ci.private/',
+  'https://shop.test/',
+  'https://files.invalid/',
+  'https://facebookcorewwwi.onion/',
+  'https://name.alt/',
+  'https://host.service.arpa/',
+  'https://_dns.resolver.arpa/',
+  'https://ipv4only.arpa/',
   'https://127.0.0.1/',
   'https://127.0.0.1./',
   'https://127.1/',
