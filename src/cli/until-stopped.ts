@@ -5,7 +5,10 @@ const echoMilliseconds = 500
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 export type StopSignal = keyof typeof exitCodes
 
-/** Resolves at the first of the signals. A second one terminates the process immediately. */
+/**
+ * Resolves at the first of the signals. A second one terminates the process immediately. SIGUSR1, which other servers
+ * take as a request to reopen their log, does nothing: in Node, it opens a debugger to all users of the machine.
+ */
 export function untilStopped<Signal extends StopSignal>(signals: readonly Signal[]): Promise<Signal> {
   const { promise, resolve } = Promise.withResolvers<Signal>()
   let firstAt: number | undefined
@@ -15,5 +18,6 @@ export function untilStopped<Signal extends StopSignal>(signals: readonly Signal
     resolve(signal)
   }
   for (const signal of signals) process.on(signal, () => receive(signal))
+  process.on('SIGUSR1', () => {})
   return promise
 }

@@ -238,6 +238,17 @@ test('finishes a send in progress on SIGHUP, and ends, if it is the only process
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
+test.each([{ args: [] }, { args: ['--processes', '1'] }])('opens no debugger on SIGUSR1: $args', async ({ args }) => {
+  const node = await startServe(environment, args)
+  for (const pid of [node.pid, ...(await serversOf(node))]) process.kill(pid, 'SIGUSR1')
+
+  const answered = await node.get('/healthz')
+  node.kill('SIGTERM')
+
+  expect([answered.statusCode, (await node.exited).code]).toEqual([200, 0])
+  expect(node.output.join('\n')).not.toMatch(/debugger|inspector/i)
+})
+
 test('finishes the sends in progress on SIGTERM', async () => {
   const node = await startServe(environment, ['--processes', '2'])
   const before = countSlowSends()
