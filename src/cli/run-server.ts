@@ -50,7 +50,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   resources.defer(() => folder?.release())
   const app = buildApp(config, { log, tracing: telemetry?.tracing })
   resources.defer(() => app.close())
-  await migrate(app.deps.db, { onProgress: (progress) => logProgress(log, progress) })
+  if (!(await migrateUnlessStopped(app.deps, stopped))) return
   await rejectUnfinishedMove(app.deps.db)
   await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
@@ -64,6 +64,20 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   else await run.whenListening(app, serving.url)
   const reason = await stopped
   if (reason !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: reason === 'retired' }
+}
+
+/** Returns false if the server was stopped while it waited for another process, which may migrate for a long time. */
+async function migrateUnlessStopped({ db, log }: Deps, stopped: Promise<unknown>): Promise<boolean> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  void stopped.then(() => stopping.abort())
+  try {
+    await migrate(db, { onProgress: (progress) => logProgress(log, progress), signal })
+    return true
+  } catch (error) {
+    if (signal.aborted && error instanceof Error && error.name === 'AbortError') return false
+    throw error
+  }
 }
 
 /** Otherwise, one request after the other would fail. The keys of the audit log stand for all stored secrets. */

@@ -119,4 +119,15 @@ describe.runIf(source.kind === 'postgres')('settings of the database', () => {
       await expect(migrate(db)).rejects.toThrow(says)
     })
   })
+
+  test('a migrator that is stopped does not wait for another one', async () => {
+    await withNewDatabase({}, async (db) => {
+      await db.connection().execute(async (other) => {
+        await sql`select pg_advisory_lock(9292455)`.execute(other)
+        const stopping = new AbortController()
+        const migrated = migrate(db, { onProgress: () => stopping.abort(), signal: stopping.signal })
+        await expect(migrated).rejects.toMatchObject({ name: 'AbortError' })
+      })
+    })
+  })
 })

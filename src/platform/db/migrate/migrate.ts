@@ -108,6 +108,8 @@ export const allMigrations: Migrations = {
 export interface MigrateOptions {
   migrations?: Migrations
   onProgress?: (progress: MigrationProgress) => void
+  /** Ends the wait for another process, with an AbortError. A migration that runs is finished. */
+  signal?: AbortSignal
 }
 
 /**
@@ -116,12 +118,12 @@ export interface MigrateOptions {
  */
 export async function migrate(
   db: Kysely<Database>,
-  { migrations = allMigrations, onProgress = () => {} }: MigrateOptions = {},
+  { migrations = allMigrations, onProgress = () => {}, signal }: MigrateOptions = {},
 ): Promise<string[]> {
   await rejectPooler(db)
   await rejectUnusableSettings(db)
   return db.connection().execute(async (connection) => {
-    await acquireLock(connection, onProgress)
+    await acquireLock(connection, onProgress, signal)
     try {
       const pending = findPending(await readApplied(connection), Object.keys(migrations))
       await withoutTimeout(connection, () => applyAll(connection, pending, migrations, onProgress))
@@ -148,13 +150,17 @@ const lockPollMilliseconds = 200
  * Polls for the lock of the migrators. A statement that waits for it would hold a snapshot, and the other migrator could
  * wait for the end of that snapshot (`create index concurrently`).
  */
-async function acquireLock(db: Kysely<Database>, onProgress: (progress: MigrationProgress) => void): Promise<void> {
+async function acquireLock(
+  db: Kysely<Database>,
+  onProgress: (progress: MigrationProgress) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     const { rows } = await sql<{ locked: boolean }>`
       select pg_try_advisory_lock(${advisoryLock}) as locked`.execute(db)
     if (rows[0]?.locked) return
     if (isFirst) onProgress({ state: 'waiting for another process' })
-    await delay(lockPollMilliseconds)
+    await delay(lockPollMilliseconds, undefined, { signal })
   }
 }
 
