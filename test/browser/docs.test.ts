@@ -130,6 +130,33 @@ test.each([...guides, '/docs/evaluate'])('%s fits a phone', async (path) => {
   expect(await findViolations()).toEqual([])
 })
 
+/** Code and tables that are wider than the page, and must be scrolled to be read. */
+function findScrolled(selector: string): Promise<string[]> {
+  return page
+    .locator(selector)
+    .evaluateAll((all) =>
+      all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.slice(0, 60)),
+    )
+}
+
+test('shows code in full on a phone, and its button beside it', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${server.url}/docs/webhooks`)
+
+  expect(await findScrolled('article pre')).toEqual([])
+  expect(await page.locator('article pre code').first().textContent()).not.toContain('Copy')
+})
+
+test.each(['configuration', 'commands', 'operating', 'sizing', 'opentelemetry', 'security', 'errors'])(
+  'shows the tables of %s in full on a laptop',
+  async (slug) => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(`${server.url}/docs/${slug}`)
+
+    expect(await findScrolled('.table')).toEqual([])
+  },
+)
+
 test('lists the pages for account owners without a click', async () => {
   await page.goto(`${server.url}/docs`)
 
@@ -167,6 +194,16 @@ test('finds an error page by keyboard', async () => {
 
   await page.waitForURL('**/docs/errors/TEMPLATE_NOT_FOUND')
   expect(pageErrors).toEqual([])
+})
+
+test('finds the guide about retries before the pages of errors, which all have that heading', async () => {
+  await page.goto(`${server.url}/docs`)
+
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('retry')
+
+  const [first] = await page.getByRole('option', { name: /retr/i }).all()
+  expect(await first?.textContent()).toContain('Idempotency and safe retries')
 })
 
 test('finds the pages with most of the words if none has all of them', async () => {

@@ -50,7 +50,8 @@ for (const block of document.querySelectorAll('.code')) {
     button.textContent = copied ? 'Copied' : 'Not allowed'
     setTimeout(() => (button.textContent = 'Copy'), 2000)
   })
-  block.append(button)
+  // Before the code, so that on a narrow screen its lines flow around the button.
+  block.querySelector('pre').prepend(button)
 }
 
 // Language tabs (WAI-ARIA Authoring Practices, Tabs). The selected language applies to all pages.
@@ -156,7 +157,12 @@ function wordsOf(query) {
     .split(/[\s¿?¡!]+|[.,](?=\s|$)/)
     .filter(Boolean)
   const rest = words.filter((word) => !emptyWords.has(word))
-  return rest.length === 0 || words.length === 1 ? words : rest
+  return (rest.length === 0 || words.length === 1 ? words : rest).map(stem)
+}
+
+/** Without the ending of a plural, so that "retry" finds "retries" and "templates" finds "template". */
+function stem(word) {
+  return word.length > 4 ? word.replace(/(ies|y|(?<!s)s)$/, '') : word
 }
 
 /**
@@ -177,13 +183,13 @@ function findEntries(entries, query) {
 function match(entry, words) {
   const scores = words.map((word) => scoreOf(entry, word)).filter((score) => score > 0)
   const score = scores.reduce((sum, one) => sum + one, 0)
-  // All error pages have the same headings, so their sections rank low.
+  // All error pages have the same headings, so their sections come last.
   const isErrorSection = entry.url.startsWith('/docs/errors/') && entry.url.includes('#')
-  return { found: scores.length, score: isErrorSection ? score / 4 : score }
+  return { found: scores.length, score: isErrorSection ? score / 40 : score }
 }
 
 function scoreOf({ inTitle, inPage, inText, inKeywords }, word) {
-  if (inTitle === word) return 40
+  if (stem(inTitle) === word) return 40
   if (inTitle.startsWith(word) || inKeywords.some((one) => one.startsWith(word))) return 14
   if (inTitle.includes(word)) return 9
   if (inPage.includes(word)) return 5
@@ -207,7 +213,7 @@ function excerptOf({ text, inText }, words) {
 
 function markWords(text, words) {
   const escaped = words.map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
-  const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'gi'))
+  const parts = text.split(new RegExp(`((?:${escaped.join('|')})(?:ies|y|s)?)`, 'gi'))
   return parts.map((part, index) => (index % 2 === 1 ? element('mark', { textContent: part }) : part))
 }
 

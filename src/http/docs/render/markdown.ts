@@ -84,7 +84,7 @@ function createRenderer({ resolve, explain }: Links): RendererObject {
     html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
     code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? ''),
     codespan({ text }) {
-      const code = `<code>${escapeHtml(text)}</code>`
+      const code = renderCodeSpan(text)
       const href = insideLink ? undefined : explain(text)
       return href === undefined ? code : `<a href="${href}">${code}</a>`
     },
@@ -107,6 +107,13 @@ function createRenderer({ resolve, explain }: Links): RendererObject {
       return `<div class="table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
     },
   }
+}
+
+/** Long names and commands may continue on the next line, after these characters or at a space. */
+function renderCodeSpan(text: string): string {
+  if (text.length <= (text.includes('/') ? 20 : 28)) return `<code>${escapeHtml(text)}</code>`
+  const parts = text.split(/(?<=[/._=?@:]+)(?![/._=?@:])/)
+  return `<code class="long">${parts.map(escapeHtml).join('<wbr>')}</code>`
 }
 
 function renderCode(text: string, language: string): string {
@@ -141,7 +148,7 @@ function renderTabs(marked: Marked, tokens: Token[]): string {
 
 function plainText(html: string): string {
   return html
-    .replaceAll(/<\/?(?:a|code|em|span|strong)\b[^>]*>/g, '')
+    .replaceAll(/<\/?(?:a|code|em|span|strong|wbr)\b[^>]*>/g, '')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
