@@ -3,7 +3,7 @@ import { ConfigError } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { DatabasePasswordError } from '../platform/db/connect/passwords.ts'
 import { DatabaseSettingError, PoolerError } from '../platform/db/connect/session.ts'
-import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
+import { isCanceled, isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
 import { OutputError } from './output.ts'
@@ -41,6 +41,8 @@ function describe(error: unknown): string {
   if (error instanceof DatabasePasswordError) return `There is no password for the database: ${error.message}.`
   const problem = findConnectProblem(error)
   if (problem) return `The database cannot be used: ${problem.message}. ${problem.fix}`
+  if (isCanceled(error))
+    return 'The database canceled a statement that took too long (DATABASE_STATEMENT_TIMEOUT). Try again when the machine is less busy.'
   if (isDatabaseUnavailable(error))
     return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
   // Only the message, because the `detail` of a database error can contain user data.

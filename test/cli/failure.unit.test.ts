@@ -9,3 +9,9 @@ test('reports once where to add a missing secret key', () => {
     exitCode: 1,
   })
 })
+
+test('does not blame the connection for a statement that took too long', () => {
+  const canceled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+
+  expect(describeFailure(canceled).error).toMatch(/took too long \(DATABASE_STATEMENT_TIMEOUT\)/)
+})

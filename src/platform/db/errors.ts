@@ -40,6 +40,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }
 
+/** Returns whether the server cancelled a statement that ran too long, or that someone else ended. */
+export function isCanceled(error: unknown): boolean {
+  return codeOf(error) === '57014'
+}
+
 /** Returns whether the server cancelled a statement because it and another one waited for each other. */
 export function isDeadlock(error: unknown): boolean {
   return codeOf(error) === '40P01'
@@ -78,7 +83,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!isDatabaseUnavailable(error) || !(error instanceof Error)) return false
-  const endedByServer = codeOf(error) === '57014' || isLockTimeout(error)
+  const endedByServer = isCanceled(error) || isLockTimeout(error)
   return !endedByServer && !(error instanceof NotStartedError) && !noConnection.test(error.message)
 }
 
