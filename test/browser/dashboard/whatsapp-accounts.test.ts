@@ -248,8 +248,11 @@ test("explains Meta's words on focus", async () => {
 
   await card.getByRole('button', { name: 'WABA ID', exact: true }).focus()
   await page.getByRole('tooltip', { name: /^The WhatsApp Business Account at Meta/ }).waitFor()
-  await card.getByRole('button', { name: 'App secret', exact: true }).focus()
-  await page.getByRole('tooltip', { name: /^Proves that statuses come from Meta/ }).waitFor()
+  await card.getByRole('button', { name: 'Quality rating', exact: true }).focus()
+  await page.getByRole('tooltip', { name: /^How WhatsApp rates the number/ }).waitFor()
+  // What WhatsApp has not reported, and an app secret that is not set here, take no space.
+  for (const name of ['App secret', 'Messaging limit', 'Marketing messages'])
+    expect(await card.getByRole('button', { name, exact: true }).count()).toBe(0)
   expect(pageErrors).toEqual([])
 })
 

@@ -16,6 +16,7 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
+import styles from '../../ui/item-list.module.css'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { listWithoutAlert } from '../overview/attention.ts'
 import { AttentionList, useAttention } from '../overview/attention-section.tsx'
@@ -35,13 +36,13 @@ export function ListSection() {
           <Trans>Problems with WhatsApp accounts, templates, messages and webhooks appear here.</Trans>
         </EmptyState>
       )}
-      <Stack gap="lg" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      <ul className={styles['list']}>
         {data?.items.map((alert) => (
           <AlertItem key={alert.alertId} alert={alert} />
         ))}
-      </Stack>
+      </ul>
       {data && withoutAlert.length > 0 && (
-        <Box mt={data.items.length === 0 ? undefined : 'lg'}>
+        <Box className={data.items.length === 0 ? undefined : styles['below']}>
           <Title order={3} size="sm">
             <Trans>Problems without an alert</Trans>
           </Title>
@@ -61,7 +62,7 @@ function AlertItem({ alert }: { alert: Alert }) {
   const { accountId } = useAccount()
   const { page, openedAt, sentAt, acknowledgedBy, acknowledgedAt, recoveredAt } = alert
   return (
-    <Group component="li" justify="space-between" align="flex-start" gap="md">
+    <Group component="li" justify="space-between" align="flex-start" gap="md" className={styles['item'] ?? ''}>
       <Stack gap={4} flex={1} miw={240}>
         <Group gap="xs">
           <StateBadge alert={alert} />

@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Paper, Stack, Text, UnstyledButton } from '@mantine/core'
+import { Box, Button, Group, Paper, Text, UnstyledButton } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
@@ -11,7 +11,7 @@ import { type MessageFilters, toListInput } from './message-filters.ts'
 import styles from './failure-reasons.module.css'
 
 const refreshMilliseconds = 30_000
-const shownAtFirst = 5
+const shownAtFirst = 6
 
 interface FailureReasonsProps {
   filters: MessageFilters
@@ -44,7 +44,7 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
             : t`Of the newest ${formatNumber(examined)} messages. Select a reason to filter by it.`}
         </Text>
       </Group>
-      <Stack component="ul" gap={2} m={0} mt={4} p={0} className={styles['reasons']}>
+      <Box component="ul" m={0} mt={4} p={0} className={styles['reasons']}>
         {reasons.slice(0, reasons.length - hidden).map(({ code, count, ...cause }) => (
           <li key={code}>
             <UnstyledButton
@@ -53,16 +53,16 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
               onClick={() => onSelect(code === filters.errorCode ? '' : code)}
             >
               <span className={styles['count']}>{formatNumber(count)}</span>
-              <span>
-                {say(cause, 'meaning')}{' '}
-                <Text span inherit c="dimmed">
-                  {code}
-                </Text>
-              </span>
+              <span className={styles['meaning']} title={say(cause, 'meaning')}>
+                {say(cause, 'meaning')}
+              </span>{' '}
+              <Text span inherit c="dimmed">
+                {code}
+              </Text>
             </UnstyledButton>
           </li>
         ))}
-      </Stack>
+      </Box>
       {hidden > 0 && (
         <Button size="compact-xs" variant="subtle" mt={4} onClick={() => setShowsAll(true)}>
           {plural(hidden, { one: 'Show # more reason', other: 'Show # more reasons' })}

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
@@ -181,28 +182,41 @@ function OverviewSkeleton() {
       <Box className={figureStyles['figures']}>
         {stages.map((stage) => (
           <Paper key={stage} radius={0} className={figureStyles['figure']}>
-            <Skeleton height={14} width="55%" />
-            <Skeleton height={26} width="45%" mt={8} />
-            <Skeleton height={11} width="75%" mt={8} />
-            <Skeleton height={11} width="60%" mt={8} />
-            <Skeleton height={28} mt={10} />
+            <Skeleton height={12} width="55%" mt={5} />
+            <Skeleton height={22} width="45%" mt={12} />
+            <Skeleton height={10} width="70%" mt={9} />
+            <Skeleton height={24} mt={9} />
           </Paper>
         ))}
       </Box>
-      <SectionSkeleton height={350} />
+      <SectionSkeleton>
+        <Box className={styles['bars']}>
+          {barHeights.map((height, day) => (
+            <Skeleton key={day} height={`${height}%`} radius="xs" />
+          ))}
+        </Box>
+      </SectionSkeleton>
       <Box className={styles['columns']}>
-        <SectionSkeleton height={260} />
-        <SectionSkeleton height={260} />
+        <SectionSkeleton>
+          <ItemsSkeleton items={4} />
+        </SectionSkeleton>
+        <SectionSkeleton>
+          <ItemsSkeleton items={4} />
+        </SectionSkeleton>
       </Box>
     </Box>
   )
 }
 
-function SectionSkeleton({ height }: { height: number }) {
+/** Two weeks of bars, as a chart has them. */
+const barHeights = [62, 70, 55, 82, 66, 30, 26, 64, 76, 58, 88, 72, 34, 28]
+
+function SectionSkeleton({ children }: { children: ReactNode }) {
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} mb="lg">
-      <Skeleton height={18} width="35%" mb="lg" />
-      <Skeleton height={height} />
+      <Skeleton height={16} width="25%" mb="sm" />
+      <Skeleton height={10} width="45%" mb="lg" />
+      {children}
     </Paper>
   )
 }

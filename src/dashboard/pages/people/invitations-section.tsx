@@ -22,7 +22,7 @@ import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 export function InvitationsSection() {
   const { data, error, isPending, refetch } = useInvitations()
   return (
-    <Section title={t`Pending invitations`} description={t`Each link works once and expires after one day.`}>
+    <Section title={t`Pending invitations`} description={t`Each link works once and expires after 24 hours.`}>
       {isPending && <ItemsSkeleton items={1} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.items.length === 0 && (

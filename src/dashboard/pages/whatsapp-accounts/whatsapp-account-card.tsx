@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
+import { Anchor, Box, Button, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconKey, IconPlugConnected } from '@tabler/icons-react'
+import { IconHeartbeat, IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { describeAddressed, describeFinding } from './describe.ts'
@@ -60,6 +60,15 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
           </Group>
         </Box>
         <Group gap="xs">
+          <Button
+            component={Link}
+            to={account.whatsAppAccountId}
+            size="xs"
+            variant="default"
+            leftSection={<IconHeartbeat size={14} />}
+          >
+            <Trans>Setup and health</Trans>
+          </Button>
           <ChangeButton
             size="xs"
             variant="default"
@@ -83,13 +92,15 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   )
 }
 
-/** The most important finding, and a link to the others. */
+/** The most important finding, and the next step of the setup. */
 function HealthSummary({ account }: { account: WhatsAppAccount }) {
   const health = useHealthOf(account)
   const state = health?.active ? toSetUpState(health) : undefined
   const [first, ...others] = (health?.findings ?? []).filter(
     ({ code }) => code !== 'rejected' && code !== 'deactivated',
   )
+  const next = state?.kind === 'incomplete' ? state.next : undefined
+  if (!first && next === undefined) return null
   return (
     <Text size="sm" mt="md" component="div">
       {first && (
@@ -98,13 +109,9 @@ function HealthSummary({ account }: { account: WhatsAppAccount }) {
           {others.length > 0 && ` ${t`And ${others.length} more.`}`}{' '}
         </Text>
       )}
-      {state?.kind === 'incomplete' ? (
-        <Anchor component={Link} to={`${account.whatsAppAccountId}#${state.next}`} size="sm">
-          <Trans>Continue setup: {translate(stepTitles[state.next])}</Trans>
-        </Anchor>
-      ) : (
-        <Anchor component={Link} to={account.whatsAppAccountId} size="sm">
-          <Trans>Setup and health</Trans>
+      {next && (
+        <Anchor component={Link} to={`${account.whatsAppAccountId}#${next}`} size="sm">
+          <Trans>Continue setup: {translate(stepTitles[next])}</Trans>
         </Anchor>
       )}
     </Text>
@@ -133,7 +140,9 @@ function State({ account }: { account: WhatsAppAccount }) {
 }
 
 function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
-  const number = useHealthOf(account)?.number
+  const health = useHealthOf(account)
+  const number = health?.number
+  // What is not set here, or not reported yet, takes no space. Without an app secret here, that of the server counts.
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
       <Fact name={t`Phone number ID`} meaning={t`The ID by which Meta knows this number. It is not the number itself.`}>
@@ -148,34 +157,33 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
       <Fact name={t`Quality rating`} meaning={t`How WhatsApp rates the number, from blocks and reports by recipients.`}>
         <QualityBadge quality={account.qualityRating} />
       </Fact>
-      <Fact name={t`Throughput`} meaning={t`How fast WhatsApp accepts messages from this number.`}>
-        {account.throughputLevel === undefined ? (
-          <Text component="span" size="sm" c="dimmed">
-            <Trans>Not reported yet</Trans>
-          </Text>
-        ) : (
-          describeThroughput(account.throughputLevel, number)
-        )}
-      </Fact>
-      <Fact
-        name={t`Messaging limit`}
-        meaning={t`How many people WhatsApp lets you message in 24 hours. It rises with good quality.`}
-      >
-        <MessagingLimit account={account} />
-      </Fact>
-      <Fact name={t`Marketing messages`} meaning={t`The interface of WhatsApp that sends your marketing templates.`}>
-        <MarketingEndpoint account={account} />
-      </Fact>
-      <Fact
-        name={t`App secret`}
-        meaning={t`Proves that statuses come from Meta. Without one here, the secret of this server is used.`}
-      >
-        {account.hasAppSecret ? t`Set (hidden)` : t`Not set here`}
-      </Fact>
-      {account.hasAppSecret && (
-        <Fact name={t`Callback URL`}>
-          <Copyable value={callbackUrl(account)} label={t`Callback URL`} />
+      {account.throughputLevel !== undefined && (
+        <Fact name={t`Throughput`} meaning={t`How fast WhatsApp accepts messages from this number.`}>
+          {describeThroughput(account.throughputLevel, number)}
         </Fact>
+      )}
+      {number?.messagingLimit !== undefined && (
+        <Fact
+          name={t`Messaging limit`}
+          meaning={t`How many people WhatsApp lets you message in 24 hours. It rises with good quality.`}
+        >
+          {describeMessagingLimit(number)}
+        </Fact>
+      )}
+      {health?.marketing.onboardingStatus !== undefined && (
+        <Fact name={t`Marketing messages`} meaning={t`The interface of WhatsApp that sends your marketing templates.`}>
+          {describeMarketingEndpoint(account, health.marketing)}
+        </Fact>
+      )}
+      {account.hasAppSecret && (
+        <>
+          <Fact name={t`App secret`} meaning={t`Proves that statuses come from Meta.`}>
+            {t`Set (hidden)`}
+          </Fact>
+          <Fact name={t`Callback URL`}>
+            <Copyable value={callbackUrl(account)} label={t`Callback URL`} />
+          </Fact>
+        </>
       )}
       <Fact
         name={t`WhatsApp account ID`}
@@ -191,34 +199,16 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
 }
 
 /** The limit of the business portfolio, and how many people this number addressed. */
-function MessagingLimit({ account }: { account: WhatsAppAccount }) {
-  const number = useHealthOf(account)?.number
-  if (number?.messagingLimit === undefined)
-    return (
-      <Text component="span" size="sm" c="dimmed">
-        <Trans>Not reported yet</Trans>
-      </Text>
-    )
-  const { addressed } = number
-  if (!addressed) return number.messagingLimit
-  return (
-    <>
-      {describeAddressed(addressed)}
-      {addressed.byNumber < addressed.people && ` ${t`(${formatNumber(addressed.byNumber)} by this number)`}`}
-    </>
-  )
+function describeMessagingLimit({ messagingLimit, addressed }: WhatsAppAccountHealth['number']): string {
+  if (!addressed) return messagingLimit ?? ''
+  const byNumber =
+    addressed.byNumber < addressed.people ? ` ${t`(${formatNumber(addressed.byNumber)} by this number)`}` : ''
+  return `${describeAddressed(addressed)}${byNumber}`
 }
 
 /** Where marketing templates are sent; the findings say what to do about it. */
-function MarketingEndpoint({ account }: { account: WhatsAppAccount }) {
-  const marketing = useHealthOf(account)?.marketing
-  if (marketing?.onboardingStatus === undefined)
-    return (
-      <Text component="span" size="sm" c="dimmed">
-        <Trans>Not reported yet</Trans>
-      </Text>
-    )
-  if (marketing.endpoint === 'marketing_messages') return t`Marketing Messages API`
+function describeMarketingEndpoint(account: WhatsAppAccount, { endpoint }: WhatsAppAccountHealth['marketing']): string {
+  if (endpoint === 'marketing_messages') return t`Marketing Messages API`
   return account.marketingSetting === 'cloud_api' ? t`Cloud API, as set here` : t`Cloud API, not onboarded`
 }
 
