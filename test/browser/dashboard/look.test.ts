@@ -70,6 +70,7 @@ test('does not animate for readers who prefer less motion', async () => {
     await panel.waitFor()
     return panel.evaluate((element) => parseFloat(getComputedStyle(element).animationDuration))
   }
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   expect(await readDuration()).toBeGreaterThan(0.05)
   await page.emulateMedia({ reducedMotion: 'reduce' })
 

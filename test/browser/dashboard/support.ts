@@ -89,7 +89,11 @@ class Contexts {
   }
 
   async create(): Promise<BrowserContext> {
-    const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const context = await this.browser.newContext({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      // A button of a dialog that is still moving is missed by a click on a busy machine.
+      reducedMotion: 'reduce',
+    })
     context.setDefaultTimeout(patience.expect.poll.timeout)
     return context
   }
