@@ -149,6 +149,9 @@ test('sums up why messages failed, and filters by a reason', async () => {
     '2The message cannot reach this recipient. 131026',
     '1WhatsApp withheld this message, because the recipient gets many from businesses. 131049',
   ])
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await reasons.getByText(/^131049$/).evaluate((code) => code.getClientRects().length)).toBe(1)
+  await page.setViewportSize({ width: 1280, height: 800 })
   await reasons.getByRole('button', { name: /131049/ }).click()
   await page.getByText('1 message', { exact: true }).waitFor()
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'failed', errorCode: '131049' })

@@ -53,12 +53,14 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
               onClick={() => onSelect(code === filters.errorCode ? '' : code)}
             >
               <span className={styles['count']}>{formatNumber(count)}</span>
-              <span className={styles['meaning']} title={say(cause, 'meaning')}>
-                {say(cause, 'meaning')}
-              </span>{' '}
-              <Text span inherit c="dimmed">
-                {code}
-              </Text>
+              <span className={styles['reasonText']}>
+                <span className={styles['meaning']} title={say(cause, 'meaning')}>
+                  {say(cause, 'meaning')}
+                </span>{' '}
+                <Text span inherit c="dimmed" className={styles['code']}>
+                  {code}
+                </Text>
+              </span>
             </UnstyledButton>
           </li>
         ))}
