@@ -336,6 +336,14 @@ describe('the reference', () => {
     expect(pageErrors).toEqual([])
   })
 
+  test('draws no frame around the operation that an address names', async () => {
+    await page.goto(`${server.url}/docs/api#tag/messages/POST/api/v1/message/send`)
+
+    const operation = page.locator('section:focus')
+    await operation.waitFor()
+    expect(await operation.evaluate((section) => getComputedStyle(section).outlineStyle)).toBe('none')
+  })
+
   test('offers no test request for webhooks', async () => {
     await page.goto(`${server.url}/docs/api#tag/webhooks/webhook/POST/message.delivered`)
 
