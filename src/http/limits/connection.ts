@@ -30,8 +30,8 @@ export class Connection {
   #isClosing = false
   #ignoredRequests = 0
   #isGone = false
-  /** Bytes that the client had not read at the last sweep, and the time when it last read some. */
-  #pendingBytes = 0
+  /** Bytes that the client had read at the last sweep, and the time when it last read some. */
+  #readBytes = -1
   #readAt = 0
   /** The latest request, until its body is complete, and the number of sweeps that found it incomplete. */
   #receiving: IncomingMessage | undefined
@@ -117,10 +117,11 @@ export class Connection {
 
   /** Called at intervals. Returns whether the client has read nothing of a pending response for this long. */
   isStalled(at: number, milliseconds: number): boolean {
-    const pending = countPendingBytes(this.socket)
-    if (pending === 0 || this.#pendingBytes === 0 || pending < this.#pendingBytes) this.#readAt = at
-    this.#pendingBytes = pending
-    return pending > 0 && at - this.#readAt >= milliseconds
+    const isPending = this.socket.writableLength > 0
+    const readBytes = countReadBytes(this.socket)
+    if (!isPending || readBytes !== this.#readBytes) this.#readAt = at
+    this.#readBytes = readBytes
+    return isPending && at - this.#readAt >= milliseconds
   }
 
   /**
@@ -154,10 +155,12 @@ function bodyBytes({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? 0)
 }
 
-/** Bytes written to the socket that have not left this process. */
-function countPendingBytes(socket: Socket): number {
-  if (socket.writableLength === 0) return 0
-  // Only the internal handle knows how much of a large write is left. Without it, a write counts until it is complete.
-  const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } }
-  return socket.writableLength + (handle?.writeQueueSize ?? 0)
+/**
+ * Bytes that have left this process. How much is left does not tell whether a client reads, because a stream replaces what
+ * it has read.
+ */
+function countReadBytes(socket: Socket): number {
+  // Only the internal handle knows how much of a large write has left.
+  const { _handle: handle } = socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } }
+  return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0)
 }
