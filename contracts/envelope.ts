@@ -4,7 +4,7 @@ import { apiErrorCodes } from './errors.ts'
 /** The envelope of every successful response under `/api/`. */
 export function successEnvelope<Data extends z.ZodType>(data: Data) {
   return z.object({
-    success: z.literal(true).describe('Always `true`: the request succeeded.'),
+    success: z.literal(true).describe('Always `true`.'),
     data: data.describe('The result of the request.'),
   })
 }

@@ -2,7 +2,7 @@ import { getAccountHealth } from './api/account.ts'
 import { checkCode, sendCode } from './api/code.ts'
 import { listEvents } from './api/event.ts'
 import { deleteMedia, getMedia, importMedia, uploadMedia } from './api/media.ts'
-import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
+import { exportMessages, getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
 import { addSuppression, importSuppressions, listSuppressions, removeSuppression } from './api/suppression.ts'
 import { createTemplate, deleteTemplate, duplicateTemplate, updateTemplate } from './api/template-changes.ts'
 import { getTemplate, listTemplates } from './api/template.ts'
@@ -32,8 +32,9 @@ export const contracts = {
 } satisfies ProcedureTree<ApiProcedure>
 export type Contracts = typeof contracts
 
-/** The procedures that REST serves and `openapi.json` describes: the same, plus uploads, which tRPC cannot carry. */
+/** The procedures that REST serves and `openapi.json` describes: the same, plus files, which tRPC cannot carry. */
 export const restContracts = {
   ...contracts,
+  message: { ...contracts.message, export: exportMessages },
   media: { upload: uploadMedia, ...contracts.media },
 } satisfies ProcedureTree<ApiProcedure>

@@ -56,7 +56,7 @@ interface ApiDefinition<
   Code extends ApiErrorCode,
 > {
   kind: K
-  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads'>
+  budget: K extends 'query' ? 'reads' | 'exports' : Exclude<Budget, 'reads'>
   method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
   path: `/api/v1/${string}`
@@ -77,6 +77,8 @@ interface ApiDefinition<
   idempotent?: boolean
   /** The part of a multipart/form-data body that contains the file. The fields of the input are further parts. */
   fileField?: string
+  /** The media types in which a response streams its output, a text, instead of the JSON envelope. */
+  streams?: readonly string[]
   example: {
     input: z.input<Input>
     output: z.output<Output>

@@ -290,14 +290,14 @@ export const webhooks = {
 export const WebhookHeaders = z.object({
   'webhook-id': z
     .string()
-    .describe('ID of the event, the same on every attempt.')
+    .describe('Event ID, the same on every attempt.')
     .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
   'webhook-timestamp': z
     .string()
-    .describe('When this attempt was made, in seconds since 1970.')
+    .describe('Unix time of this attempt.')
     .meta({ examples: ['1795167002'] }),
   'webhook-signature': z
     .string()
-    .describe('`v1,` and the signature in base64; several, separated by spaces, while a secret is rotated.')
+    .describe('`v1,` and the base64 signature; several, space-separated, during a rotation.')
     .meta({ examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='] }),
 })

@@ -20,6 +20,7 @@ import {
   WaId,
   WaMessageId,
 } from '../fields.ts'
+import { changes } from '../facts/changes.ts'
 import { CostEstimate } from '../pricing.ts'
 import { procedure } from '../procedure.ts'
 import {
@@ -384,6 +385,28 @@ export const getMessage = procedure({
   },
 })
 
+/** What the lists of messages take. */
+const messageFilters = {
+  externalId: ExternalId.optional().describe('Only messages with this reference.'),
+  to: PhoneNumber.optional().describe(
+    'Only messages to this recipient, in any spelling of the number and to any user ID that WhatsApp reported with it.',
+  ),
+  recipient: UserId.optional().describe('Only messages to this recipient, also to the number if it is known.'),
+  template: TemplateName.optional().describe('Only messages of this template.'),
+  status: MessageStatus.optional()
+    .describe('Only messages with this status.')
+    .meta({ examples: ['failed'] }),
+  errorCode: FailureCode.optional().describe(
+    "Only messages that failed with this code: WhatsApp's or one of ours. `UNKNOWN` if WhatsApp gave none.",
+  ),
+  from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
+  until: Timestamp.optional().describe('Only messages recorded before this time.'),
+}
+
+const MessageCursor = idCursor('msg')
+  .optional()
+  .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
+
 export const listMessages = procedure({
   kind: 'query',
   budget: 'reads',
@@ -393,31 +416,53 @@ export const listMessages = procedure({
   summary: 'List messages, newest first',
   description:
     'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status`, `errorCode` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
-  input: z.strictObject({
-    externalId: ExternalId.optional().describe('Only messages with this reference.'),
-    to: PhoneNumber.optional().describe(
-      'Only messages to this recipient, in any spelling of the number and to any user ID that WhatsApp reported with it.',
-    ),
-    recipient: UserId.optional().describe('Only messages to this recipient, also to the number if it is known.'),
-    template: TemplateName.optional().describe('Only messages of this template.'),
-    status: MessageStatus.optional()
-      .describe('Only messages with this status.')
-      .meta({ examples: ['failed'] }),
-    errorCode: FailureCode.optional().describe(
-      "Only messages that failed with this code: WhatsApp's or one of ours. `UNKNOWN` if WhatsApp gave none.",
-    ),
-    from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
-    until: Timestamp.optional().describe('Only messages recorded before this time.'),
-    cursor: idCursor('msg')
-      .optional()
-      .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
-    limit: PageLimit,
-  }),
+  input: z.strictObject({ ...messageFilters, cursor: MessageCursor, limit: PageLimit }),
   output: MessagePage,
   errors: [],
   example: {
     input: { externalId: exampleSend.externalId },
     output: { items: [exampleMessage] },
     errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
+  },
+})
+
+/** The media type of each format. */
+export const exportTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+
+/**
+ * Served over REST only: tRPC and MCP answer with one JSON value, which a client holds in memory as a whole. The output is
+ * the text of the response; a client reads it line by line.
+ */
+export const exportMessages = procedure({
+  kind: 'query',
+  budget: 'exports',
+  method: 'GET',
+  path: '/api/v1/message/export',
+  tag: 'Messages',
+  summary: 'Export messages as NDJSON or CSV, newest first',
+  description:
+    'Streams all messages that match, newest first: one `Message` per line, or CSV (RFC 4180) with a header row. A failure after the first byte closes the connection before the last chunk; then continue with the last complete `messageId` as `cursor`. Each account has one export at a time, and 30 per hour.',
+  input: z.strictObject({
+    format: z
+      .enum(['ndjson', 'csv'])
+      .default('ndjson')
+      .describe('`ndjson`: one JSON object per line. `csv`: one row per message.')
+      .meta({ examples: ['ndjson'] }),
+    ...messageFilters,
+    cursor: MessageCursor.describe('The last `messageId` received, to continue after it.').meta({
+      examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'],
+    }),
+  }),
+  output: z.string().describe('The messages, newest first.'),
+  streams: Object.values(exportTypes),
+  audit: () => changes.exportMessagesByApi(),
+  errors: [],
+  example: {
+    input: { externalId: exampleSend.externalId },
+    output: `${JSON.stringify(exampleMessage)}\n`,
+    errors: {
+      VALIDATION_ERROR: 'format: must be one of ndjson, csv.',
+      RATE_LIMIT_EXCEEDED: 'This account already has an export in progress. Try again in 30 seconds.',
+    },
   },
 })

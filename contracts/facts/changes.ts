@@ -35,6 +35,7 @@ export const changes = defineFacts('change', {
   duplicateTemplate: 'copied the template {name} ({language})',
   tryTemplate: 'sent a test message with the template {template} ({language})',
   exportMessages: 'exported messages as CSV',
+  exportMessagesByApi: 'exported messages by API',
   exportAuditLog: 'exported the audit log as CSV',
   uploadSample: 'uploaded a sample {format} for a template',
   uploadMedia: 'uploaded a file',

@@ -19,6 +19,7 @@ import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { apiHandlers } from './api/handlers.ts'
 import { isUpload, registerMediaUpload } from './api/media-upload.ts'
+import { registerMessageExport } from './api/message-export.ts'
 import { recordFailure, recordRequests, registerTrace } from './api/request-log.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
@@ -230,6 +231,7 @@ async function registerInterfaces(
   limitUnreadResponses(app, connections, workLimiter)
   await registerRest(app, deps, pipeline, procedures)
   await registerMediaUpload(app, deps, pipeline)
+  await registerMessageExport(app, deps, pipeline)
   await registerTrpc<ApiProcedure, ApiCall>(app, deps, {
     prefix: '/trpc',
     procedures,

@@ -57,7 +57,7 @@ const tables: Record<string, () => string | Promise<string>> = {
       ['List', 'Filters'],
       listProcedures(restContracts).flatMap(({ name, contract }) => {
         const fields = Object.keys(contract.input.shape)
-        const filters = fields.filter((field) => field !== 'cursor' && field !== 'limit')
+        const filters = fields.filter((field) => !['cursor', 'limit', 'format'].includes(field))
         return fields.includes('cursor') ? [[code(name), filters.map(code).join(', ')]] : []
       }),
     ),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { OpenApiDocument, Reference, Response } from '../../src/http/openapi/document.ts'
+import type { OpenApiDocument, Parameter, Reference, Response } from '../../src/http/openapi/document.ts'
 
 /** The committed file, as callers download it. */
 export const openApi: OpenApiDocument = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
@@ -34,5 +34,13 @@ export function resolveResponse(response: Response | Reference): Response {
   if (!('$ref' in response)) return response
   const shared = openApi.components.responses[response.$ref.replace('#/components/responses/', '')]
   if (!shared) throw new Error(`${response.$ref} leads nowhere`)
+  return shared
+}
+
+/** Resolves a parameter of an operation, inline or shared. */
+export function resolveParameter(parameter: Parameter | Reference): Parameter {
+  if (!('$ref' in parameter)) return parameter
+  const shared = openApi.components.parameters[parameter.$ref.replace('#/components/parameters/', '')]
+  if (!shared) throw new Error(`${parameter.$ref} leads nowhere`)
   return shared
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
-import { compileSchemaAt, openApi, pointTo } from './document.ts'
+import { compileSchemaAt, openApi, pointTo, resolveParameter } from './document.ts'
 
 const fitting = {
   phoneNumber: fc.stringMatching(/^[1-9][0-9]{6,14}$/, { size: 'max' }),
@@ -90,9 +90,12 @@ const parameters = queries
   .flatMap(({ name, contract }) =>
     (openApi.paths[contract.path]?.get?.parameters ?? []).map((parameter, index) => ({
       name,
-      parameter: parameter.name,
-      schema: contract.input.shape[parameter.name] as z.ZodType,
-      pointer: pointTo('paths', contract.path, 'get', 'parameters', String(index), 'schema'),
+      parameter: resolveParameter(parameter).name,
+      schema: contract.input.shape[resolveParameter(parameter).name] as z.ZodType,
+      pointer:
+        '$ref' in parameter
+          ? `${parameter.$ref.slice(1)}/schema`
+          : pointTo('paths', contract.path, 'get', 'parameters', String(index), 'schema'),
     })),
   )
   // The server treats a malformed ID as unknown, not as invalid.

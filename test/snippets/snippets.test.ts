@@ -165,6 +165,26 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     for (const id of sent) expect(listed.split(id)).toHaveLength(2)
   },
 
+  export: async (snippet, setting) => {
+    const { expect, folder } = setting
+    const sent = [await send(setting), await send(setting)]
+    await runToEnd(setting, { ...snippet, code: untilLater(snippet.code) }, { silent: true })
+    expect(readIds(await readFile(path.join(folder, 'messages.ndjson'), 'utf8'))).toEqual(sent.toReversed())
+  },
+
+  continueExport: async (snippet, setting) => {
+    const { expect, account, folder } = setting
+    for (let count = 0; count < 4; count++) await send(setting)
+    const { text: all } = await account.get('/api/v1/message/export')
+    const file = path.join(folder, 'messages.ndjson')
+    // With a complete last line, and with an incomplete one.
+    for (const length of [all.indexOf('\n') + 1, all.indexOf('\n') + 50]) {
+      await writeFile(file, all.slice(0, length))
+      await runToEnd(setting, { ...snippet, code: untilLater(snippet.code) }, { silent: true })
+      expect(await readFile(file, 'utf8')).toBe(all)
+    }
+  },
+
   mcp: async (snippet, setting) => {
     const { expect, account } = setting
     await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
@@ -342,6 +362,17 @@ async function checkSend(snippet: Snippet, setting: Setting, options: RunOptions
   const [message, ...others] = await listMessages(setting)
   expect(others).toEqual([])
   expect(output).toContain(message?.id)
+}
+
+/** The period of an export, widened to whatever the time of the machine is. */
+function untilLater(code: string): string {
+  return code
+    .replace(/from=[\w:-]+/, 'from=2020-01-01T00:00:00Z')
+    .replace(/until=[\w:-]+/, 'until=2100-01-01T00:00:00Z')
+}
+
+function readIds(lines: string): string[] {
+  return [...lines.matchAll(/"messageId":"(\w+)"/g)].map(([, id = '']) => id)
 }
 
 async function runToEnd(setting: Setting, snippet: Snippet, options: RunOptions = {}): Promise<string> {

@@ -61,7 +61,7 @@ function readBody(request: FastifyRequest): unknown {
  * Path and query parameters are text. Converts those whose schema expects a number. Rejects a parameter that is given
  * several times, because none takes a list.
  */
-function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
+export function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
   const names = Object.keys(schema.shape)
   const numeric = names.filter((name) => unwrapSchema(schema.shape[name]) instanceof z.ZodNumber)
   return (request) => {

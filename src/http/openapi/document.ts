@@ -10,6 +10,7 @@ export interface OpenApiDocument {
   webhooks: Record<string, { post: WebhookOperation }>
   components: {
     schemas: Record<string, Schema>
+    parameters: Record<string, Parameter>
     responses: Record<string, Response>
     headers: Record<string, Header>
     securitySchemes: object
@@ -35,7 +36,7 @@ export interface Operation {
   summary: string
   description: string
   tags: string[]
-  parameters?: Parameter[]
+  parameters?: (Parameter | Reference)[]
   requestBody?: RequestBody
   responses: Record<string, Response | Reference>
   /** The error codes that this operation can return. */
@@ -60,9 +61,11 @@ export interface Parameter {
   examples?: Record<string, Example>
 }
 
-export interface Response extends JsonBody {
+export interface Response {
   description: string
   headers: Record<string, Reference>
+  /** By media type. Only a stream is not JSON. */
+  content: Record<string, { schema: Schema; examples?: Record<string, Example> }>
 }
 
 interface JsonBody {
@@ -104,6 +107,6 @@ export interface Schema {
   [keyword: string]: unknown
 }
 
-export function refer(kind: 'schemas' | 'responses' | 'headers', name: string): Reference {
+export function refer(kind: 'schemas' | 'parameters' | 'responses' | 'headers', name: string): Reference {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -13,7 +13,14 @@ import {
 } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
-import { headers, hoistSharedResponses, readJsonSchema, writeFailureSchemas, writeOperation } from './operation.ts'
+import {
+  headers,
+  hoistSharedParameters,
+  hoistSharedResponses,
+  readJsonSchema,
+  writeFailureSchemas,
+  writeOperation,
+} from './operation.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
 import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
@@ -23,7 +30,9 @@ function generateOpenApi(): OpenApiDocument {
   const bodies = collectBodies(draft)
   const ofRequests = listReferenced(Object.values(bodies), draft.components.schemas)
   const paths = writePaths(draft)
-  const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))
+  const operations = Object.values(paths).flatMap((item) => Object.values(item))
+  const responses = hoistSharedResponses(operations)
+  const parameters = hoistSharedParameters(operations)
   return {
     openapi: '3.1.1',
     info: {
@@ -49,6 +58,7 @@ function generateOpenApi(): OpenApiDocument {
         ...writeFailureSchemas(),
         ...mapValues(pick(draft.components.schemas, ofRequests), simplify),
       },
+      parameters,
       responses,
       headers,
       securitySchemes: {
@@ -157,7 +167,7 @@ function describeTree(tree: ProcedureTree<ApiProcedure>): TRPCRouterRecord {
   )
 }
 
-function describe({ kind, method, path, input, output, idempotent }: ApiProcedure) {
+function describe({ kind, method, path, input, output, idempotent, streams }: ApiProcedure) {
   const procedure = trpc.procedure
     .meta({
       openapi: {
@@ -168,7 +178,7 @@ function describe({ kind, method, path, input, output, idempotent }: ApiProcedur
       },
     })
     .input(unrefined(input))
-    .output(nameEnvelope(output))
+    .output(streams ? output : nameEnvelope(output))
   return kind === 'query' ? procedure.query(unserved) : procedure.mutation(unserved)
 }
 
@@ -184,7 +194,7 @@ function nameEnvelope(output: z.ZodType): z.ZodType {
   const known = envelopes.get(output)
   if (known) return known
   const envelope = successEnvelope(output)
-    .describe('The response to a successful request.')
+    .describe('A success.')
     .meta({ id: `${output.meta()?.id}Response` })
   envelopes.set(output, envelope)
   return envelope

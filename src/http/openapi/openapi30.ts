@@ -29,6 +29,7 @@ function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): Ope
     components: {
       ...document.components,
       schemas: mapValues(document.components.schemas, convertSchema),
+      parameters: mapValues(document.components.parameters, convertParameter),
       responses: mapValues(document.components.responses, convertResponse),
       headers: mapValues(document.components.headers, (header) => ({
         ...header,
@@ -49,7 +50,9 @@ function convertPathItem(item: PathItem): PathItem {
 function convertOperation({ parameters, requestBody, responses, ...operation }: Operation): Operation {
   return {
     ...operation,
-    ...(parameters && { parameters: parameters.map(convertParameter) }),
+    ...(parameters && {
+      parameters: parameters.map((parameter) => (isReference(parameter) ? parameter : convertParameter(parameter))),
+    }),
     ...(requestBody && { requestBody: { ...requestBody, content: convertContent(requestBody.content) } }),
     responses: convertResponses(responses),
   }
@@ -67,12 +70,12 @@ function convertResponse(response: Response): Response {
   return { ...response, content: convertContent(response.content) }
 }
 
-function convertContent<Content extends RequestBody['content']>(content: Content): Content {
+function convertContent<Content extends RequestBody['content'] | Response['content']>(content: Content): Content {
   return mapValues(content, (body) => ({ ...body, schema: convertSchema(body.schema) })) as Content
 }
 
-function isReference(response: Response | Reference): response is Reference {
-  return '$ref' in response
+function isReference(node: object): node is Reference {
+  return '$ref' in node
 }
 
 /** Keywords that have the same meaning in both versions and need no conversion. */

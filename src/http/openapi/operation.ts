@@ -12,7 +12,7 @@ import {
   type Response,
   type Schema,
 } from './document.ts'
-import { listNamedSchemas, mapValues, simplify, writeResponseSchema } from './schemas.ts'
+import { capitalize, listNamedSchemas, mapValues, simplify, writeResponseSchema } from './schemas.ts'
 
 /** Completes the generator's draft of an operation with the more precise information from its contract. */
 export function writeOperation(
@@ -21,7 +21,9 @@ export function writeOperation(
   contract: ApiProcedure,
   schemas: Record<string, Schema>,
 ): Operation {
-  const parameters = draft.parameters?.map((parameter) => writeParameter(parameter, contract, schemas)) ?? []
+  const parameters = (draft.parameters ?? []).flatMap((parameter) =>
+    isReference(parameter) ? [] : [writeParameter(parameter, contract, schemas)],
+  )
   return {
     operationId: nameOperation(name),
     summary: contract.summary,
@@ -34,13 +36,13 @@ export function writeOperation(
   }
 }
 
-/** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
+/** `message.send` becomes `sendMessage`, `message.list` becomes `listMessages`, and `message.export` `exportMessages`. */
 function nameOperation(name: string): string {
   // The only procedure that is not named after a verb.
   if (name === 'account.health') return 'getAccountHealth'
   const [resource = '', verb = ''] = name.split('.')
-  const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
-  return `${verb}${noun}${verb === 'list' ? 's' : ''}`
+  const noun = capitalize(resource)
+  return `${verb}${noun}${verb === 'list' || verb === 'export' ? 's' : ''}`
 }
 
 /** Takes the description from the field, because the generator uses that of the type inside `.optional()`. */
@@ -94,7 +96,7 @@ function writeForm(fields: Schema, fileField: string): Schema {
 }
 
 function readSuccessSchema({ responses: { 200: success } }: Operation): Schema {
-  return success && 'content' in success ? success.content['application/json'].schema : {}
+  return (success && 'content' in success && success.content['application/json']?.schema) || {}
 }
 
 export function readJsonSchema({ content }: RequestBody): Schema | undefined {
@@ -127,12 +129,19 @@ function describeCodes({ description = '' }: Schema = {}): string {
 }
 
 function writeSuccess(contract: ApiProcedure, schema: Schema): Response {
-  const example = { value: { success: true, data: contract.example.output } }
-  return {
-    description: contract.output.description ?? contract.summary,
-    headers: listHeaders(contract, []),
-    content: { 'application/json': { schema, examples: { default: example } } },
+  const { output } = contract.example
+  const description = contract.output.description ?? contract.summary
+  const headers = listHeaders(contract, [])
+  if (!contract.streams) {
+    const examples = { default: { value: { success: true, data: output } } }
+    return { description, headers, content: { 'application/json': { schema, examples } } }
   }
+  // The example is of the first type.
+  const types = contract.streams.map((type, index) => [
+    type,
+    { schema: { type: 'string' }, ...(index === 0 && { examples: { default: { value: output } } }) },
+  ])
+  return { description, headers, content: Object.fromEntries(types) }
 }
 
 function writeFailure(contract: ApiProcedure, status: number, codes: ApiErrorCode[]): Response {
@@ -198,7 +207,7 @@ function nameResponse(
 }
 
 function listCodes({ content }: Response): string[] {
-  return Object.keys(content['application/json'].examples ?? {})
+  return Object.keys(content['application/json']?.examples ?? {})
 }
 
 /** `NO_ACTIVE_ACCOUNT` becomes `NoActiveAccount`. */
@@ -206,8 +215,25 @@ function toPascalCase(code: string): string {
   return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-function isReference(response: Response | Reference): response is Reference {
-  return '$ref' in response
+function isReference(node: object): node is Reference {
+  return '$ref' in node
+}
+
+/** Replaces parameters that are the same in several operations by references to shared ones, and returns these by name. */
+export function hoistSharedParameters(operations: Operation[]): Record<string, Parameter> {
+  const hoisted: Record<string, Parameter> = {}
+  const all = operations.flatMap(({ parameters = [], tags: [tag = ''] }) =>
+    parameters.flatMap((parameter, index) => (isReference(parameter) ? [] : [{ parameter, parameters, index, tag }])),
+  )
+  for (const same of Map.groupBy(all, ({ parameter }) => JSON.stringify(parameter)).values()) {
+    const [first, second] = same
+    if (!first || !second) continue
+    const plain = `${capitalize(first.parameter.name.replaceAll('-', ''))}Parameter`
+    const name = plain in hoisted ? `${first.tag}${plain}` : plain
+    hoisted[name] = first.parameter
+    for (const { parameters, index } of same) parameters[index] = refer('parameters', name)
+  }
+  return hoisted
 }
 
 /** The header fields of our responses. */

@@ -1,7 +1,7 @@
 import { MessageEvent, type WebhookEvent } from '../../../contracts/events.ts'
 import { WebhookHeaders, webhooks } from '../../../contracts/webhooks.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
-import { listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
+import { capitalize, listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
 
 /** Returns the `webhooks` section: one request for each event type, as its receiver sees it. */
 export function writeWebhooks(): OpenApiDocument['webhooks'] {
@@ -34,10 +34,10 @@ const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
 
 /** How we handle the receiver's response. */
 const responses = {
-  '2XX': { description: 'Received. Respond at once and process the event later; the body is not used.' },
-  '410': { description: 'Gone: the endpoint is disabled until an owner enables it again.' },
+  '2XX': { description: 'Received. Respond before you process the event.' },
+  '410': { description: 'Gone: disables the endpoint.' },
   default: {
-    description: 'Anything else, or no complete response in time: the attempt is retried.',
+    description: 'Anything else, or nothing in time: retried.',
   },
 }
 
@@ -85,8 +85,4 @@ function writeEvent(type: WebhookEvent['type']): Schema {
   const name = String(event.meta()?.id)
   if (eventNames.includes(name)) return refer('schemas', 'MessageEvent')
   return writeResponseSchema(listNamedSchemas(event)[name] ?? {})
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -3,7 +3,7 @@ import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { openApiForms } from '../../../src/http/openapi/openapi30.ts'
-import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../../contracts/document.ts'
+import { compileSchemaAt, openApi, pointTo, resolveParameter, resolveResponse } from '../../contracts/document.ts'
 import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
@@ -131,7 +131,9 @@ test.each([
 
 test('accepts the cursors of the examples', async () => {
   for (const contract of [contracts.message.list, contracts.template.list, contracts.event.list]) {
-    const cursor = openApi.paths[contract.path]?.get?.parameters?.find(({ name }) => name === 'cursor')
+    const cursor = openApi.paths[contract.path]?.get?.parameters
+      ?.map(resolveParameter)
+      .find(({ name }) => name === 'cursor')
     const response = await call(contract, { cursor: cursor?.examples?.['default']?.value })
 
     expect(response.json()).toMatchObject({ success: true })

@@ -12,7 +12,14 @@ import { listProcedures } from '../../../contracts/procedure.ts'
 import type { Example, Response } from '../../../src/http/openapi/document.ts'
 import { openApiForms } from '../../../src/http/openapi/openapi30.ts'
 import { printOpenApi } from '../../../src/http/openapi/openapi.ts'
-import { compileSchemaAt, listNodes, openApi, pointTo, resolveResponse } from '../../contracts/document.ts'
+import {
+  compileSchemaAt,
+  listNodes,
+  openApi,
+  pointTo,
+  resolveParameter,
+  resolveResponse,
+} from '../../contracts/document.ts'
 
 const operations = listProcedures(restContracts).map(({ name, contract }) => {
   const method = contract.method === 'GET' ? 'get' : 'post'
@@ -55,6 +62,7 @@ test('documents every operation of the contracts and no others', () => {
     'previewMessage',
     'getMessage',
     'listMessages',
+    'exportMessages',
     'sendCode',
     'checkCode',
     'getTemplate',
@@ -92,7 +100,7 @@ test.each(operations)('documents one error shape for every failure of $name', ({
   // Several generators add the type of a default response to that of every success.
   expect(failures).not.toHaveProperty('default')
   for (const response of Object.values(failures))
-    expect(resolveResponse(response).content['application/json'].schema).toEqual({
+    expect(resolveResponse(response).content['application/json']?.schema).toEqual({
       $ref: '#/components/schemas/ErrorResponse',
     })
 })
@@ -115,9 +123,10 @@ test('closes the list of values only in requests, so that responses can gain val
   )
 
   expect(closed.map(({ keys }) => keys.slice(0, 4).join(' '))).toEqual([
-    'paths /api/v1/message get parameters',
+    'paths /api/v1/message/export get parameters',
     'paths /api/v1/event get parameters',
     'paths /api/v1/suppression get parameters',
+    'components parameters StatusParameter schema',
   ])
 })
 
@@ -159,7 +168,7 @@ test('uses every schema in a path, so that tools that prune unused schemas keep 
 
 test.each(operations)('$name has an example message for each of its codes', ({ operation, contract }) => {
   const shown = Object.values(operation.responses).flatMap((response) =>
-    Object.keys(resolveResponse(response).content['application/json'].examples ?? {}),
+    Object.values(resolveResponse(response).content).flatMap(({ examples }) => Object.keys(examples ?? {})),
   )
 
   expect(shown.toSorted()).toEqual(['default', ...contract.errors].toSorted())
@@ -192,7 +201,7 @@ test('every request has one content type, because most generators only support t
 
 test('an operation accepts an Idempotency-Key if its contract declares it', () => {
   const taking = operations.filter(({ operation }) =>
-    operation.parameters?.some(({ name }) => name === 'Idempotency-Key'),
+    operation.parameters?.map(resolveParameter).some(({ name }) => name === 'Idempotency-Key'),
   )
 
   expect(taking.map(({ name }) => name)).toEqual(
@@ -248,7 +257,7 @@ test('every field, parameter, header, tag and schema has a description', () => {
 })
 
 test('every parameter has an example', () => {
-  const parameters = operations.flatMap(({ operation }) => operation.parameters ?? [])
+  const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []).map(resolveParameter)
 
   expect(parameters.filter(({ examples }) => !examples?.['default'])).toEqual([])
 })

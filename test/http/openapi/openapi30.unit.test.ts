@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { OpenApi30Document, Operation, Schema } from '../../../src/http/openapi/document.ts'
 import { convertSchema, openApiForms } from '../../../src/http/openapi/openapi30.ts'
-import { listNodes, openApi, pointTo } from '../../contracts/document.ts'
+import { listNodes, openApi, pointTo, resolveParameter } from '../../contracts/document.ts'
 
 const openApi30: OpenApi30Document = JSON.parse(openApiForms['openapi-3.0.json'](openApi))
 
@@ -27,7 +27,7 @@ function outlineOperation([method, { operationId, parameters, requestBody, respo
   return [
     method,
     operationId,
-    parameters?.map(({ name, in: place, required }) => [name, place, required]),
+    parameters?.map(resolveParameter).map(({ name, in: place, required }) => [name, place, required]),
     requestBody !== undefined,
     // 3.0 uses ranges instead of `default`.
     Object.keys(responses).flatMap((status) => (status === 'default' ? ['4XX', '5XX'] : [status])),
