@@ -93,7 +93,7 @@ function identify(
 
 /** A batch of tRPC. The others need not keep their authentication. */
 function mayHaveSeveralCalls({ url }: FastifyRequest): boolean {
-  return url.includes('batch=1')
+  return url.startsWith('/trpc/') && url.includes('batch=1')
 }
 
 function readHeader({ headers }: FastifyRequest, name: 'x-api-key' | 'idempotency-key'): string | undefined {
