@@ -231,7 +231,7 @@ async function registerInterfaces(
   limitUnreadResponses(app, connections, workLimiter)
   await registerRest(app, deps, pipeline, procedures)
   await registerMediaUpload(app, deps, pipeline)
-  await registerMessageExport(app, deps, pipeline)
+  registerMessageExport(app, deps, pipeline)
   await registerTrpc<ApiProcedure, ApiCall>(app, deps, {
     prefix: '/trpc',
     procedures,

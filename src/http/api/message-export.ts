@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportMessages as contract, exportTypes, Message } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -15,7 +15,7 @@ import { sizeOf, urlReader } from './rest.ts'
  * Serves the only API route whose response is a stream. It holds the page that is written and the next one, whatever the
  * size of the export: the next page is read when the client has room for it.
  */
-export async function registerMessageExport(app: FastifyInstance, deps: Deps, pipeline: Pipeline): Promise<void> {
+export function registerMessageExport(app: FastifyInstance, deps: Deps, pipeline: Pipeline): void {
   const slots = createExportSlots()
   const readUrl = urlReader(contract.input)
   // A client can take hours to read. It continues on another node, or on this one after the restart.
@@ -29,16 +29,9 @@ export async function registerMessageExport(app: FastifyInstance, deps: Deps, pi
     if (request.raw.httpVersion === '1.0') throw unframed()
     const slot = slots.take(call.accountId)
     const perform = async (_deps: Deps, _call: ApiCall, input: ExportInput): Promise<Readable> => {
-      const pages = exportMessages(deps, call, input)
-      // Read before the response begins, so that its failure is an ordinary answer.
-      const first = await pages.next()
-      const stream = Readable.from(writePages(first, pages, { input, authorize }), { highWaterMark: 1 })
+      const stream = await openStream(exportMessages(deps, call, input), { format: formats[input.format], authorize })
       slot.holdUntilClosed(stream)
-      stream.once('error', (error) =>
-        recordFailure(request, toServiceError(error, { requestId: request.id, log: deps.log })),
-      )
-      // A response that is destroyed emits neither `finish` nor `error`, so neither log nor metrics would have it.
-      stream.once('close', () => reply.raw.destroyed && reply.raw.emit('error', new Error('The export was cut.')))
+      recordEnd(deps, stream, { request, reply })
       // Fastify would read all of it to answer without a body.
       if (request.method === 'HEAD') stream.destroy()
       void reply.type(formats[input.format].type)
@@ -55,15 +48,35 @@ export async function registerMessageExport(app: FastifyInstance, deps: Deps, pi
   })
 }
 
+/** A response that is cut emits neither `finish` nor `error`, so the request log and the metrics would not have it. */
+function recordEnd(
+  { log }: Pick<Deps, 'log'>,
+  stream: Readable,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): void {
+  stream
+    .once('error', (error) => recordFailure(request, toServiceError(error, { requestId: request.id, log })))
+    .once('close', () => reply.raw.destroyed && reply.raw.emit('error', new Error('The export was cut.')))
+}
+
 type Pages = AsyncGenerator<Message[], void, void>
 
-/** `authorize` runs before each page, so that a revoked key gets no further one. */
+interface Writing {
+  format: Format
+  /** Runs before each further page, so that a revoked key gets none. */
+  authorize: () => Promise<unknown>
+}
+
+/** Reads the first page before the response begins, so that its failure is an ordinary answer. */
+async function openStream(pages: Pages, writing: Writing): Promise<Readable> {
+  return Readable.from(writePages(await pages.next(), pages, writing), { highWaterMark: 1 })
+}
+
 async function* writePages(
   first: IteratorResult<Message[], void>,
   pages: Pages,
-  { input, authorize }: { input: ExportInput; authorize: () => Promise<unknown> },
+  { format: { head, write }, authorize }: Writing,
 ): AsyncGenerator<string, void, void> {
-  const { head, write } = formats[input.format]
   if (head !== '') yield head
   for (let page = first; page.done !== true; page = await pages.next()) {
     if (page.value.length > 0) yield page.value.map(write).join('')
