@@ -2,7 +2,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { buildConnector as undiciConnector } from 'undici'
 import { findProxy, type ProxySettings } from '../../platform/proxy.ts'
-import { buildConnector, openTunnel } from '../../platform/undici.ts'
+import { buildConnector, errors, openTunnel } from '../../platform/undici.ts'
 import { addressOf } from '../endpoints/address.ts'
 import type { Resolve } from './resolve.ts'
 
@@ -34,7 +34,11 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
     const addresses = address === undefined ? await findAllowed(hostname) : [address]
     return openFirst(proxy, addresses, port || (protocol === 'https:' ? 443 : 80), connectTimeoutMilliseconds)
   })
-  return (target, callback) => {
+  return (target, done) => {
+    const callback: undiciConnector.Callback = (...result) => {
+      if (result[1]) limitResponses(result[1])
+      done(...result)
+    }
     const address = addressOf(target.hostname)
     if (address !== undefined && !isAllowed(address)) return callback(new AddressNotAllowedError(), null)
     const proxy = findProxy(proxies, target)
@@ -45,6 +49,27 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
       else callback(null, httpSocket)
     })
   }
+}
+
+/** Many times what an attempt reads of headers and a body, and more than sockets buffer. */
+const maxBytesPerRequest = 1024 * 1024
+
+/**
+ * Closes a connection that sends more bytes for one request than any response has that an attempt reads. The limits of
+ * headers and of the body do not count 1xx responses, empty lines, the status line and the extensions of chunks: a
+ * receiver could keep a core busy with them until the timeout.
+ */
+function limitResponses(socket: Socket): void {
+  let written = 0
+  let before = 0
+  socket.on('readable', () => {
+    const { bytesRead, bytesWritten } = socket
+    if (bytesWritten !== written) {
+      written = bytesWritten
+      before = bytesRead
+    }
+    if (bytesRead - before > maxBytesPerRequest) socket.destroy(new errors.HeadersOverflowError())
+  })
 }
 
 const maxAddresses = 3

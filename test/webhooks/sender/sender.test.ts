@@ -165,6 +165,37 @@ test('times out an endless series of 1xx responses', async () => {
   await close()
 })
 
+test.each([
+  { what: 'of 1xx responses', start: '', repeat: 'HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n' },
+  { what: 'of 100 Continue', start: '', repeat: 'HTTP/1.1 100 Continue\r\n\r\n' },
+  { what: 'of empty lines', start: '', repeat: '\r\n' },
+  { what: 'in the status line', start: 'HTTP/1.1 200 ', repeat: 'x' },
+])('rejects a flood $what before the timeout', async ({ start, repeat }) => {
+  const { url, close } = await startTcp((socket) => flood(socket, start, repeat))
+  expect(await sender.attempt(requestTo(url))).toMatchObject({
+    outcome: 'failed',
+    error: deliveryFailures.headersTooLarge(),
+  })
+  await close()
+})
+
+test('rejects a flood in the framing of a body before the timeout', async () => {
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;'
+  const { url, close } = await startTcp((socket) => flood(socket, head, 'x'))
+  expect(await sender.attempt(requestTo(url))).toMatchObject({
+    outcome: 'failed',
+    statusCode: 200,
+    error: deliveryFailures.incompleteResponse(),
+  })
+  await close()
+})
+
+test('limits the bytes of each response, not of a connection', async () => {
+  receiver.behave((_received, response) => void response.writeHead(200).end('x'.repeat(15_000)))
+  for (let sent = 0; sent < 100; sent++)
+    expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ outcome: 'delivered' })
+})
+
 test('reads only the start of an endless response and closes the connection', async () => {
   let written = 0
   const dropped = Promise.withResolvers<void>()
@@ -326,6 +357,17 @@ test('fails only the attempt if a header cannot be sent', async () => {
 function expectDeadline(milliseconds: number): void {
   // Timers may fire a little early.
   expect(milliseconds).toBeGreaterThanOrEqual(980)
+}
+
+/** Writes as fast as the other side reads. */
+function flood(socket: Socket, start: string, repeat: string): void {
+  socket.write(start)
+  const chunk = repeat.repeat(Math.ceil(16_384 / repeat.length))
+  const write = () => {
+    while (!socket.destroyed && socket.write(chunk)) continue
+  }
+  socket.on('drain', write)
+  write()
 }
 
 /** A server that writes arbitrary bytes after the first data it receives. */
