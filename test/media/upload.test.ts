@@ -707,3 +707,58 @@ test.each([
   const [event] = events.items.map((item) => item.event)
   expect(event).toMatchObject({ data: { error: { code: '131053', message: expect.stringMatching(says) } } })
 })
+
+interface LostAccess {
+  what: string
+  change: { table: 'api_keys' } | { api_enabled: boolean } | { allow_list: string[] }
+  code: string
+}
+
+const lostAccess: LostAccess[] = [
+  { what: 'its key is revoked', change: { table: 'api_keys' }, code: 'INVALID_API_KEY' },
+  { what: 'API access is disabled', change: { api_enabled: false }, code: 'API_DISABLED' },
+  { what: 'the allow-list excludes its address', change: { allow_list: ['192.0.2.1'] }, code: 'IP_NOT_ALLOWED' },
+]
+
+async function takeAccess({ accountId }: TestAccount, change: LostAccess['change']): Promise<void> {
+  const { db } = server.deps
+  if ('table' in change) await db.deleteFrom(change.table).where('account_id', '=', accountId).execute()
+  else await db.updateTable('accounts').set(change).where('id', '=', accountId).execute()
+}
+
+test.each(lostAccess)('keeps no file that arrives after $what', async ({ change, code }) => {
+  const by = await server.account()
+  const files = await listKeptFiles()
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST /api/v1/media/upload?batch=1 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${by.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, 50_000))
+  await expect.poll(async () => (await listFiles()).length).toBe(files.length + 1)
+
+  await takeAccess(by, change)
+  const response = text(socket)
+  socket.write(body.subarray(50_000))
+
+  expect(await response).toContain(`"code":"${code}"`)
+  expect(uploadsOf(by)).toEqual([])
+  expect(await listKeptFiles()).toEqual(files)
+})
+
+test.each(lostAccess)('keeps no file of a link that arrives after $what', async ({ change, code }) => {
+  const by = await server.account()
+  const kept = await listKeptFiles()
+  const downloads: ServerResponse[] = []
+  const files = await startFileServer((_request, response) => downloads.push(response))
+  const importing = by.post('/api/v1/media/import', { link: `${files.url}/invoice.pdf` })
+  await expect.poll(() => downloads).toHaveLength(1)
+
+  await takeAccess(by, change)
+  downloads[0]?.end(pdf())
+
+  expect((await importing).json().error.code).toBe(code)
+  expect(uploadsOf(by)).toEqual([])
+  expect(await listKeptFiles()).toEqual(kept)
+  await files.close()
+})

@@ -12,10 +12,17 @@ import { traceOf } from './request-log.ts'
 export class ApiCall implements ProcedureCall {
   readonly accountId: string
   idempotencyKey: string | undefined
+  readonly #deps: Pick<Deps, 'db'>
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 
-  constructor(accountId: string, idempotencyKey: string | undefined, { request, reply }: Exchange) {
+  constructor(
+    deps: Pick<Deps, 'db'>,
+    accountId: string,
+    idempotencyKey: string | undefined,
+    { request, reply }: Exchange,
+  ) {
+    this.#deps = deps
     this.accountId = accountId
     this.idempotencyKey = idempotencyKey
     this.#request = request
@@ -36,6 +43,11 @@ export class ApiCall implements ProcedureCall {
 
   actor(): string {
     return 'API key'
+  }
+
+  /** Checks the key, the account and the address again. */
+  async assertStillAllowed(): Promise<void> {
+    await identify(this.#deps, this.#request, traceOf(this.#request), false)
   }
 
   onMessage(messageId: string): void {
@@ -74,7 +86,7 @@ export async function authorizeApiKey(
     assertWithinRateLimit(budget)
   }
   const idempotencyKey = idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
-  return new ApiCall(caller.accountId, idempotencyKey, exchange)
+  return new ApiCall(deps, caller.accountId, idempotencyKey, exchange)
 }
 
 function identify(

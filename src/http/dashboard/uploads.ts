@@ -39,11 +39,13 @@ export async function registerUploads(
     const serve = <P extends DashboardProcedure>(path: string, name: string, contract: P, receive: Receive<P>) =>
       uploads.post(path, async (request) => {
         const { query } = request
-        const call = await authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
+        const authorize = () => authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
+        const call = await authorize()
+        const assertStillAllowed = async () => void (await authorize())
         const procedure: ServedProcedure<DashboardProcedure, DashboardCall> = {
           name,
           contract,
-          perform: (_deps, _call, input) => receive(deps, request, input),
+          perform: (_deps, _call, input) => receive(deps, { request, assertStillAllowed }, input),
         }
         const parse = () => parseInput(contract.input, query)
         return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse }) }
@@ -54,16 +56,18 @@ export async function registerUploads(
   })
 }
 
-type Receive<P extends DashboardProcedure> = (
-  deps: Deps,
-  request: FastifyRequest,
-  input: InputOf<P>,
-) => Promise<OutputOf<P>>
+interface Incoming {
+  request: FastifyRequest
+  /** Throws if the user lost access while the file arrived, which can take minutes. */
+  assertStillAllowed: () => Promise<void>
+}
+
+type Receive<P extends DashboardProcedure> = (deps: Deps, incoming: Incoming, input: InputOf<P>) => Promise<OutputOf<P>>
 
 /** The limits of uploads apply, as for `media.upload`. */
 function uploadSample(
   deps: Deps,
-  request: FastifyRequest,
+  { request, assertStillAllowed }: Incoming,
   { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
 ): Promise<OutputOf<typeof uploadTemplateSample>> {
   return deps.media.slots.run(accountId, async () => {
@@ -73,19 +77,23 @@ function uploadSample(
         throw toSampleProblem(error, format)
       }),
     )
+    await assertStillAllowed().catch(async (error: unknown) => {
+      await file.discard()
+      throw error
+    })
     return { handle: await uploadReceivedSample(deps, account, { file, format }) }
   })
 }
 
 function uploadMedia(
   deps: Deps,
-  request: FastifyRequest,
+  { request, assertStillAllowed }: Incoming,
   { accountId, whatsAppAccountId }: InputOf<typeof uploadTestMedia>,
 ): Promise<OutputOf<typeof uploadTestMedia>> {
   return deps.media.slots.run(accountId, async () => {
     const { file, filename } = await receiveForm(deps, request.raw, (stream) => spool(stream, deps.media.limits))
     const fields = { filename: cleanFilename(filename), accountId: whatsAppAccountId }
-    return storeUpload(deps, { accountId }, file, fields)
+    return storeUpload(deps, { accountId, assertStillAllowed }, file, fields)
   })
 }
 

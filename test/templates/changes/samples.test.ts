@@ -4,6 +4,8 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
+import { testMediaPath } from '../../../contracts/dashboard/template.ts'
+import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import { createTestMedia } from '../../support/media.ts'
 import { docx, jpeg, mp4, type Part, pdf, png, writeForm } from '../../support/media-files.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
@@ -158,6 +160,28 @@ test('rejects callers who may not upload, before it reads the file', async () =>
 
   expect(uploadsAtWhatsApp()).toBe(before)
   expect(await spooled()).toEqual([])
+})
+
+test.each([samplesPath, testMediaPath])('keeps no file for %s of a member who is removed meanwhile', async (path) => {
+  const before = { samples: uploadsAtWhatsApp(), media: server.simulator.media.size }
+  const { body, contentType } = writeForm(fileOf(jpeg(100_000)))
+  const { host, port } = new URL(server.url)
+  const format: Record<string, string> = path === samplesPath ? { format: 'IMAGE' } : {}
+  const query = new URLSearchParams({ accountId: account.accountId, ...format })
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST ${path}?${query} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${server.url}\r\nCookie: ${owner.cookie()}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, 50_000))
+  await expect.poll(() => spooled()).toHaveLength(1)
+
+  await server.deps.db.deleteFrom('owner_roles').where('account_id', '=', account.accountId).execute()
+  const response = text(socket)
+  socket.write(body.subarray(50_000))
+
+  expect(await response).toContain('"code":"NOT_FOUND"')
+  expect({ samples: uploadsAtWhatsApp(), media: server.simulator.media.size }).toEqual(before)
+  await expect.poll(() => spooled()).toEqual([])
 })
 
 test('does not upload with the WhatsApp account of another account', async () => {
