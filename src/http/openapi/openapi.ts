@@ -43,7 +43,7 @@ function generateOpenApi(): OpenApiDocument {
       contact: { name: 'The operator of the Waybill that serves this document' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    externalDocs: { description: 'Guides and API reference.', url: '/docs' },
+    externalDocs: { description: 'Guides', url: '/docs' },
     // Only one: some clients choose any of several, and would send the key elsewhere.
     servers: [{ url: '/', description: 'The Waybill that serves this document.' }],
     security: [{ ApiKey: [] }],
