@@ -10,7 +10,7 @@ import { createAgent, requestThrough } from '../platform/undici.ts'
 import { explainAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
-import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
+import { checkEndpointUrl, allowAddresses } from '../webhooks/endpoints/address.ts'
 
 /** Downloads files from other servers, under the address rules of webhooks. */
 export interface Downloader {
@@ -49,7 +49,7 @@ export function createDownloader({
     bodyTimeout: timeoutMilliseconds,
     connect: createConnector({
       resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
-      isAllowed: allowPrivate ? () => true : isPublicAddress,
+      isAllowed: allowAddresses({ allowPrivate }),
       connectTimeoutMilliseconds: timeoutMilliseconds,
       proxies,
       ...(ca !== undefined && { ca }),

@@ -21,7 +21,7 @@ export interface MediaServices {
   close(): Promise<void>
 }
 
-/** Links are downloaded under the rules of webhooks: `allowPrivate` is for development. */
+/** Links are downloaded under the rules of webhooks, without their private hosts: `allowPrivate` is for development. */
 export function createMediaServices(
   config: MediaConfig,
   { allowPrivate }: Pick<WebhookConfig, 'allowPrivate'>,

@@ -35,6 +35,8 @@ export interface WebhookConfig {
   timeoutSeconds: number
   /** For development: allows http and private addresses. */
   allowPrivate: boolean
+  /** Hosts that may have http URLs and private addresses, as `URL` spells them, without brackets; `*.` stands for all names below. */
+  privateHosts?: readonly string[]
 }
 
 /** How much an account can make the database hold. */
@@ -189,6 +191,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       retrySeconds: env.WEBHOOK_RETRY_SCHEDULE,
       timeoutSeconds: env.WEBHOOK_TIMEOUT_SECONDS,
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
+      privateHosts: env.WEBHOOK_PRIVATE_HOSTS,
     },
     proxies: readProxies(env),
     retentionDays: env.WAYBILL_RETENTION_DAYS,

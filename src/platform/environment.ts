@@ -45,6 +45,25 @@ function isAddressOrRange(text: string): boolean {
   return isIP(address) !== 0 && !address.includes('%') && (address === text || ipaddr.isValidCIDR(text))
 }
 
+/** Receivers in the operator's own network, as `URL` spells their hosts; IPv6 addresses without brackets. */
+const PrivateHosts = z.string().transform((text, context): string[] =>
+  text.split(',').map((part) => {
+    const [, wildcard = '', name = ''] = /^(\*\.)?(.+)$/.exec(part.trim()) ?? []
+    const host = toHost(name)
+    if (host !== undefined) return wildcard + host
+    context.addIssue(
+      `must list hosts such as orders.shop.svc.cluster.local, *.intern.example.com or 10.0.3.7, separated by commas; "${part.trim()}" is neither a name nor an address`,
+    )
+    return z.NEVER
+  }),
+)
+
+function toHost(text: string): string | undefined {
+  const url = URL.parse(`http://${isIP(text) === 6 ? `[${text}]` : text}/`)
+  const isHostAlone = url !== null && url.href === `http://${url.hostname}/` && !/[*/]/.test(text)
+  return isHostAlone ? url.hostname.replaceAll(/[[\]]|\.$/g, '') : undefined
+}
+
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 function toSeconds(text: string): number | undefined {
@@ -141,6 +160,7 @@ export const Environment = z
       secondsOf.h,
     ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+    WEBHOOK_PRIVATE_HOSTS: PrivateHosts.default([]),
     WAYBILL_SUPPRESSION_QUOTA: wholeNumber(1, 100_000_000).default(1_000_000),
     WAYBILL_TEMPLATE_QUOTA: wholeNumber(1, 1_000_000).default(10_000),
     WAYBILL_SAVED_VIEW_QUOTA: wholeNumber(1, 1000).default(30),
@@ -276,6 +296,10 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Delays between the attempts of a delivery' },
   WEBHOOK_TIMEOUT_SECONDS: { default: '15', meaning: 'Timeout of an attempt, 1 to 120' },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', meaning: '`true` allows http and private addresses, for development' },
+  WEBHOOK_PRIVATE_HOSTS: {
+    meaning:
+      'Receivers in your own network: hosts that may have http URLs and private addresses, separated by commas, such as `orders.shop.svc.cluster.local` or `*.intern.example.com`',
+  },
   WAYBILL_RETENTION_DAYS: {
     default: '30',
     meaning:

@@ -54,6 +54,16 @@ test.each([
   },
   { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
   { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
+  {
+    environment: { WEBHOOK_PRIVATE_HOSTS: 'https://orders.lan' },
+    says: /^WEBHOOK_PRIVATE_HOSTS: .*"https:\/\/orders.lan" is neither/,
+  },
+  {
+    environment: { WEBHOOK_PRIVATE_HOSTS: 'orders.lan:8080' },
+    says: /^WEBHOOK_PRIVATE_HOSTS: .*"orders.lan:8080" is neither/,
+  },
+  { environment: { WEBHOOK_PRIVATE_HOSTS: '*' }, says: /^WEBHOOK_PRIVATE_HOSTS: .*"\*" is neither/ },
+  { environment: { WEBHOOK_PRIVATE_HOSTS: '10.0.0.0/8' }, says: /^WEBHOOK_PRIVATE_HOSTS: .*"10.0.0.0\/8" is neither/ },
   { environment: { TRUST_PROXY: '1' }, says: /^TRUST_PROXY: .*"1" is neither/ },
   { environment: { TRUST_PROXY: '010.0.0.0/8' }, says: /^TRUST_PROXY: .*"010.0.0.0\/8" is neither/ },
   { environment: { TRUST_PROXY: '10/8' }, says: /^TRUST_PROXY: .*"10\/8" is neither/ },
@@ -215,6 +225,18 @@ test('reads the SMTP server, which requires a public URL for the links', () => {
   const { smtp } = readConfig({ SMTP_URL, WAYBILL_PUBLIC_URL: 'https://waybill.example.com' })
   expect(smtp).toMatchObject({ host: 'smtp.example.com', port: 465, from: 'waybill@waybill.example.com' })
   expect(readConfig({}).smtp).toBeUndefined()
+})
+
+test('reads the private hosts of webhooks in the spelling of URLs', () => {
+  const text = 'Orders.shop.svc.cluster.local, *.INTERN.example.com ,10.0.3.7,fd00:0::7,bücher.lan.'
+  expect(readConfig({ WEBHOOK_PRIVATE_HOSTS: text }).webhooks.privateHosts).toEqual([
+    'orders.shop.svc.cluster.local',
+    '*.intern.example.com',
+    '10.0.3.7',
+    'fd00::7',
+    'xn--bcher-kva.lan',
+  ])
+  expect(readConfig({}).webhooks.privateHosts).toEqual([])
 })
 
 test('accepts addresses, ranges and named groups as proxies', () => {

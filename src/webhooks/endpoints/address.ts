@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
+import type { WebhookConfig } from '../../platform/config.ts'
 import { isMissingName, type Resolve } from '../sender/resolve.ts'
 import type { AddressCheck } from '../sender/webhook-sender.ts'
 
@@ -72,15 +73,30 @@ function findTranslatedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
 const privateNames =
   /(^|\.)(alt|invalid|local|localhost|onion|test|(home|ipv4only|resolver|service)\.arpa|corp|home|internal|intranet|lan|localdomain|private)$/
 
+type EndpointRules = Pick<WebhookConfig, 'allowPrivate' | 'privateHosts'>
+
 /**
  * Returns the parsed URL if it is allowed. Its host name is not resolved here, because addresses are checked at each
  * connection. `allowPrivate` is for development.
  */
-export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): URL | undefined {
+export function checkEndpointUrl(text: string, { allowPrivate, privateHosts }: EndpointRules): URL | undefined {
   const url = URL.parse(text)
   if (!url || url.username !== '' || url.password !== '' || text.includes('#')) return undefined
-  if (allowPrivate) return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined
+  if (allowPrivate || isListed(url.hostname, privateHosts))
+    return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined
   return url.protocol === 'https:' && isPublicHost(url.hostname) ? url : undefined
+}
+
+/** Returns which addresses a connection to a host may use. */
+export function allowAddresses({ allowPrivate, privateHosts }: EndpointRules): IsAllowed {
+  return (address, host) => allowPrivate || isPublicAddress(address) || isListed(host, privateHosts)
+}
+
+export type IsAllowed = (address: string, host: string) => boolean
+
+function isListed(host: string, hosts: readonly string[] = []): boolean {
+  const name = addressOf(host) ?? host.replace(/\.$/, '')
+  return hosts.some((listed) => (listed.startsWith('*.') ? name.endsWith(listed.slice(1)) : name === listed))
 }
 
 /** `host` must be from a parsed URL, because the WHATWG parser normalizes unusual spellings of IP addresses. */
@@ -108,9 +124,8 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Range[]): boolean {
   return ranges.some((range) => address.match(range))
 }
 
-export interface AddressRules {
-  allowPrivate: boolean
-  isAllowed: (address: string) => boolean
+export interface AddressRules extends EndpointRules {
+  isAllowed: IsAllowed
   resolve: Resolve
 }
 
@@ -121,14 +136,14 @@ export interface AddressRules {
  */
 export async function checkAddress(
   text: string,
-  { allowPrivate, isAllowed, resolve }: AddressRules,
+  { isAllowed, resolve, ...rules }: AddressRules,
 ): Promise<AddressCheck> {
-  const url = checkEndpointUrl(text, { allowPrivate })
+  const url = checkEndpointUrl(text, rules)
   if (!url) return 'refused'
   if (addressOf(url.hostname) !== undefined) return 'allowed'
   try {
     const addresses = await resolve(url.hostname)
-    return addresses.every(isAllowed) ? 'allowed' : 'refused'
+    return addresses.every((address) => isAllowed(address, url.hostname)) ? 'allowed' : 'refused'
   } catch (error) {
     return isMissingName(error) ? 'refused' : 'allowed'
   }

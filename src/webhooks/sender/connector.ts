@@ -3,12 +3,12 @@ import { callbackify } from 'node:util'
 import type { buildConnector as undiciConnector } from 'undici'
 import { findProxy, type ProxySettings } from '../../platform/proxy.ts'
 import { buildConnector, errors, openTunnel } from '../../platform/undici.ts'
-import { addressOf } from '../endpoints/address.ts'
+import { addressOf, type IsAllowed } from '../endpoints/address.ts'
 import type { Resolve } from './resolve.ts'
 
 export interface ConnectorOptions {
   resolve: Resolve
-  isAllowed: (address: string) => boolean
+  isAllowed: IsAllowed
   connectTimeoutMilliseconds: number
   /** Certificates to trust instead of the system's. */
   ca?: string
@@ -40,7 +40,8 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
       done(...result)
     }
     const address = addressOf(target.hostname)
-    if (address !== undefined && !isAllowed(address)) return callback(new AddressNotAllowedError(), null)
+    if (address !== undefined && !isAllowed(address, target.hostname))
+      return callback(new AddressNotAllowedError(), null)
     const proxy = findProxy(proxies, target)
     if (!proxy) return connect(target, callback)
     openThrough(proxy, target, (error, httpSocket) => {
@@ -96,7 +97,7 @@ type AllowedLookup = (host: string) => Promise<readonly string[]>
 function createAllowedLookup({ resolve, isAllowed }: ConnectorOptions): AllowedLookup {
   return async (host) => {
     const addresses = await resolve(host)
-    if (!addresses.every(isAllowed)) throw new AddressNotAllowedError()
+    if (!addresses.every((address) => isAllowed(address, host))) throw new AddressNotAllowedError()
     return addresses
   }
 }

@@ -5,7 +5,7 @@ import type { WebhookConfig } from '../../platform/config.ts'
 import type { ProxySettings } from '../../platform/proxy.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { createAgent } from '../../platform/undici.ts'
-import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
+import { allowAddresses, checkAddress, checkEndpointUrl } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
 import { createConnector } from './connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from './resolve.ts'
@@ -32,13 +32,13 @@ interface Target {
 
 /** Follows no redirect and lets no proxy resolve names, so an attempt only reaches the endpoint's own address. */
 export function createWebhookSender(
-  { timeoutSeconds, allowPrivate }: Pick<WebhookConfig, 'timeoutSeconds' | 'allowPrivate'>,
+  { timeoutSeconds, ...rules }: Omit<WebhookConfig, 'retrySeconds'>,
   { resolve, ca, proxies }: SenderOptions = {},
 ): WebhookSender {
   const timeoutMilliseconds = timeoutSeconds * 1000
   const addresses = {
-    resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
-    isAllowed: allowPrivate ? () => true : isPublicAddress,
+    resolve: cacheLookups(resolve ?? (rules.allowPrivate ? resolveWithSystem : createDnsResolve())),
+    isAllowed: allowAddresses(rules),
   }
   const agent = createAgent({
     allowH2: false,
@@ -55,10 +55,10 @@ export function createWebhookSender(
     }),
   })
   const sign = createSigner()
-  const findTarget = cacheTargets(allowPrivate)
+  const findTarget = cacheTargets(rules)
   const send = async (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
     const target = findTarget(url)
-    // The URL was allowed when it was stored, but the address rules or `allowPrivate` have changed since.
+    // The URL was allowed when it was stored, but the rules have changed since.
     if (!target)
       return { outcome: 'failed', error: deliveryFailures.addressNotAllowed(), durationMilliseconds: 0 } as const
     return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { timeoutMilliseconds, timestamp })
@@ -72,17 +72,19 @@ export function createWebhookSender(
     },
     post: ({ url, body, timestamp }) =>
       send(url, timestamp, { headers: ['content-type', 'application/json', 'user-agent', userAgent], body }),
-    check: (url) => checkAddress(url, { allowPrivate, ...addresses }),
+    check: (url) => checkAddress(url, { ...rules, ...addresses }),
     close: () => agent.destroy(),
   }
 }
 
 /** Caches targets, because parsing and checking a URL costs as much as signing. */
-function cacheTargets(allowPrivate: boolean): (url: string) => Target | undefined {
+function cacheTargets(
+  rules: Pick<WebhookConfig, 'allowPrivate' | 'privateHosts'>,
+): (url: string) => Target | undefined {
   const targets = new BoundedMap<string, Target | undefined>(maxTargets)
   return (text) => {
     if (targets.has(text)) return targets.get(text)
-    const url = checkEndpointUrl(text, { allowPrivate })
+    const url = checkEndpointUrl(text, rules)
     const target = url && { origin: url.origin, path: url.pathname + url.search }
     targets.set(text, target)
     return target

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addressOf, checkAddress, checkEndpointUrl, isPublicAddress } from '../../../src/webhooks/endpoints/address.ts'
+import {
+  addressOf,
+  allowAddresses,
+  checkAddress,
+  checkEndpointUrl,
+  isPublicAddress,
+} from '../../../src/webhooks/endpoints/address.ts'
 
 const strict = { allowPrivate: false }
 
@@ -314,6 +320,40 @@ test.each([
     return addresses
   }
   expect(await checkAddress(url, { allowPrivate: false, isAllowed: isPublicAddress, resolve })).toBe(verdict)
+})
+
+const privateHosts = ['orders.svc.cluster.local', '*.intern.example.com', '10.0.3.7', 'fd00::7']
+
+test.each([
+  { text: 'http://orders.svc.cluster.local:8080/webhooks', isAllowed: true },
+  { text: 'https://ORDERS.svc.cluster.local./webhooks', isAllowed: true },
+  { text: 'http://a.intern.example.com/', isAllowed: true },
+  { text: 'http://a.b.intern.example.com/', isAllowed: true },
+  { text: 'http://10.0.3.7:8080/', isAllowed: true },
+  { text: 'http://0xa.0.3.7/', isAllowed: true },
+  { text: 'http://[fd00:0::7]/', isAllowed: true },
+  { text: 'https://example.com/', isAllowed: true },
+  { text: 'http://example.com/', isAllowed: false },
+  { text: 'http://intern.example.com/', isAllowed: false },
+  { text: 'http://nointern.example.com/', isAllowed: false },
+  { text: 'https://other.svc.cluster.local/', isAllowed: false },
+  { text: 'https://orders.svc.cluster.local.evil.lan/', isAllowed: false },
+  { text: 'http://user@orders.svc.cluster.local/', isAllowed: false },
+  { text: 'ftp://orders.svc.cluster.local/', isAllowed: false },
+  { text: 'https://10.0.3.8/', isAllowed: false },
+  { text: 'https://[fd00::8]/', isAllowed: false },
+])('with private hosts, $text is allowed: $isAllowed', ({ text, isAllowed }) => {
+  expect(checkEndpointUrl(text, { allowPrivate: false, privateHosts }) !== undefined).toBe(isAllowed)
+})
+
+test('a private host may have private addresses, and no other host', () => {
+  const isAllowed = allowAddresses({ allowPrivate: false, privateHosts })
+  expect(isAllowed('10.0.3.9', 'orders.svc.cluster.local')).toBe(true)
+  expect(isAllowed('10.0.3.9', 'rebound.example.com')).toBe(false)
+  expect(isAllowed('8.8.8.8', 'rebound.example.com')).toBe(true)
+  // A connection names an IPv6 address without brackets.
+  expect(isAllowed('fd00::7', 'fd00::7')).toBe(true)
+  expect(isAllowed('fd00::8', 'fd00::8')).toBe(false)
 })
 
 /** No name server resolves an address as a name. */

@@ -335,6 +335,22 @@ test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://0x7f.1/', 'https://l
   },
 )
 
+test('sends to a private host that the operator listed, over http, and to no other private address', async () => {
+  const { port } = new URL(receiver.url)
+  const listing = createWebhookSender(
+    { timeoutSeconds, allowPrivate: false, privateHosts: ['orders.lan'] },
+    { resolve: toThisMachine },
+  )
+  expect(await listing.attempt(requestTo(`http://orders.lan:${port}/`))).toMatchObject({ outcome: 'delivered' })
+  expect(await listing.attempt(requestTo(`https://rebound.example:${port}/`))).toMatchObject(notAllowed)
+  expect(await listing.attempt(requestTo(`http://127.0.0.1:${port}/`))).toMatchObject({
+    error: deliveryFailures.addressNotAllowed(),
+  })
+  expect(await listing.check('http://orders.lan/')).toBe('allowed')
+  expect(await listing.check('https://orders.internal/')).toBe('refused')
+  await listing.close()
+})
+
 test('ignores proxy environment variables', async () => {
   const { url: proxy, connections, close } = await startTcp((socket) => socket.end())
   const before = { ...process.env }
