@@ -31,6 +31,8 @@ export interface DownloaderOptions {
 /** Maximum time from the request to the response headers, and between two chunks of the body. */
 const defaultTimeoutMilliseconds = 10_000
 const maxHeaderBytes = 16 * 1024
+/** Leaves as much for headers and chunks as for the largest file. */
+const maxResponseBytes = 2 * maxMediaBytes.document
 
 /** Follows no redirect and lets no proxy resolve names, so that a request only reaches the address that was checked. */
 export function createDownloader({
@@ -51,6 +53,7 @@ export function createDownloader({
       resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
       isAllowed: allowAddresses({ allowPrivate }),
       connectTimeoutMilliseconds: timeoutMilliseconds,
+      maxResponseBytes,
       proxies,
       ...(ca !== undefined && { ca }),
     }),

@@ -14,8 +14,10 @@ const open = new Set<ServerResponse>()
 let files: Awaited<ReturnType<typeof startFileServer>>
 
 const photo = jpeg(10_000)
+const largePhoto = jpeg(5 * 1024 * 1024)
 const answers: Record<string, (response: ServerResponse) => void> = {
   '/photo.jpg': (response) => response.end(photo),
+  '/large.jpg': (response) => response.end(largePhoto),
   '/moved.jpg': (response) => response.writeHead(302, { location: '/photo.jpg' }).end(),
   '/missing.jpg': (response) => response.writeHead(404).end('no'),
   '/silent.jpg': () => {},
@@ -89,6 +91,7 @@ async function download(link: string, downloader = development): Promise<{ code?
 
 test('downloads a file', async () => {
   expect(await download(`${files.url}/photo.jpg`)).toEqual({ message: 'image/jpeg, 10000 bytes' })
+  expect(await download(`${files.url}/large.jpg`)).toEqual({ message: `image/jpeg, ${largePhoto.length} bytes` })
 })
 
 const failed = 'MEDIA_DOWNLOAD_FAILED'

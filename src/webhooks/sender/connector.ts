@@ -10,6 +10,8 @@ export interface ConnectorOptions {
   resolve: Resolve
   isAllowed: IsAllowed
   connectTimeoutMilliseconds: number
+  /** What a server may send for one request, with everything that frames the body. */
+  maxResponseBytes: number
   /** Certificates to trust instead of the system's. */
   ca?: string
   proxies?: ProxySettings | undefined
@@ -21,7 +23,7 @@ export interface ConnectorOptions {
  * up, so it is checked separately. A proxy gets an address too, because it would resolve a name for itself.
  */
 export function createConnector(options: ConnectorOptions): undiciConnector.connector {
-  const { isAllowed, connectTimeoutMilliseconds, ca, proxies } = options
+  const { isAllowed, connectTimeoutMilliseconds, maxResponseBytes, ca, proxies } = options
   const findAllowed = createAllowedLookup(options)
   const connect = buildConnector({
     allowH2: false,
@@ -36,7 +38,7 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
   })
   return (target, done) => {
     const callback: undiciConnector.Callback = (...result) => {
-      if (result[1]) limitResponses(result[1])
+      if (result[1]) limitResponses(result[1], maxResponseBytes)
       done(...result)
     }
     const address = addressOf(target.hostname)
@@ -52,15 +54,12 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
   }
 }
 
-/** Many times what an attempt reads of headers and a body, and more than sockets buffer. */
-const maxBytesPerRequest = 1024 * 1024
-
 /**
- * Closes a connection that sends more bytes for one request than any response has that an attempt reads. The limits of
- * headers and of the body do not count 1xx responses, empty lines, the status line and the extensions of chunks: a
- * receiver could keep a core busy with them until the timeout.
+ * Closes a connection that sends more bytes for one request than a response can have. The limits of headers and of the
+ * body do not count 1xx responses, empty lines, the status line and the extensions of chunks: a server could keep a core
+ * busy with them until the timeout.
  */
-function limitResponses(socket: Socket): void {
+function limitResponses(socket: Socket, maxBytes: number): void {
   let written = 0
   let before = 0
   socket.on('readable', () => {
@@ -69,7 +68,7 @@ function limitResponses(socket: Socket): void {
       written = bytesWritten
       before = bytesRead
     }
-    if (bytesRead - before > maxBytesPerRequest) socket.destroy(new errors.HeadersOverflowError())
+    if (bytesRead - before > maxBytes) socket.destroy(new errors.HeadersOverflowError())
   })
 }
 

@@ -15,6 +15,8 @@ import type { AttemptRequest, AttemptResult, WebhookSender } from './webhook-sen
 /** Enough for all concurrent requests of a worker, because many endpoints can share an origin. */
 const connectionsPerOrigin = 2_048
 const maxResponseHeaderBytes = 16 * 1024
+/** Many times what an attempt reads of headers and a body, and more than sockets buffer. */
+const maxResponseBytes = 1024 * 1024
 const maxTargets = 10_000
 const userAgent = `Waybill/${packageJson.version}`
 
@@ -50,6 +52,7 @@ export function createWebhookSender(
     connect: createConnector({
       ...addresses,
       connectTimeoutMilliseconds: timeoutMilliseconds,
+      maxResponseBytes,
       proxies,
       ...(ca !== undefined && { ca }),
     }),
