@@ -8,7 +8,7 @@ import type {
   TemplateSample,
 } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat } from '../../../contracts/templates/samples.ts'
-import type { Caller } from '../../accounts/authenticate.ts'
+import type { Uploader } from '../../media/upload.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import type { TemplateRow } from '../store.ts'
@@ -31,15 +31,17 @@ import { openTemplateAccount, type TemplateAccount } from './template-account.ts
 /** Creates a template. A retry finds the template of the first request, even if its response was lost. */
 export async function createTemplate(
   deps: ChangeDeps,
-  { accountId }: Caller,
+  caller: Uploader,
   { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
+  const { accountId } = caller
   assertValidTemplate(template)
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const stored = await findStored(deps, account, template)
   if (stored) return describeExisting(stored, template)
   await assertQuotaLeft(deps, accountId)
   const ready = await uploadSamples(deps, account, template)
+  await caller.assertStillAllowed?.()
   // On a template, Meta's optimizations are on by default, so that people would see something else than was approved.
   const withOptimizations = !(account.isMarketingOnboarded && template.category === 'MARKETING')
   const created = await deps.whatsapp.createTemplate(account, ready, { withOptimizations })
@@ -79,9 +81,10 @@ function describeExisting(stored: TemplateRow, template: TemplateDefinition): Te
 /** Copies a template under another name, language or WhatsApp account. */
 export async function duplicateTemplate(
   deps: ChangeDeps,
-  { accountId }: Caller,
+  caller: Uploader,
   input: z.output<(typeof contract)['input']>,
 ): Promise<TemplateChange> {
+  const { accountId } = caller
   const { name, language, newName = name, newLanguage = language, sample } = input
   const source = await openTemplateAccount(deps, accountId, input.accountId)
   const target =
@@ -95,7 +98,7 @@ export async function duplicateTemplate(
   if (typeof definition === 'string')
     throw new ServiceError('TEMPLATE_REFUSED', `The template cannot be copied: ${definition}.`)
   const template = withSamples({ ...definition, name: newName, language: newLanguage }, row.components, sample)
-  return createTemplate(deps, { accountId }, { ...template, accountId: target.whatsAppAccountId })
+  return createTemplate(deps, caller, { ...template, accountId: target.whatsAppAccountId })
 }
 
 /** A listing has the URL of each sample, which stays valid for some days. */

@@ -2,7 +2,7 @@ import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
-import type { Caller } from '../../accounts/authenticate.ts'
+import type { Uploader } from '../../media/upload.ts'
 import type { TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
@@ -23,9 +23,10 @@ import {
 /** Replaces the content of a template and submits it again. */
 export async function updateTemplate(
   deps: ChangeDeps,
-  { accountId }: Caller,
+  caller: Uploader,
   { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
+  const { accountId } = caller
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const key = { accountId, wabaId: account.wabaId, name: template.name, language: template.language }
   const stored = await findPresentTemplate(deps.db, key)
@@ -35,6 +36,7 @@ export async function updateTemplate(
   assertValidTemplate(template)
   assertEditable(stored, template, deps.now())
   const ready = await uploadSamples(deps, account, template)
+  await caller.assertStillAllowed?.()
   const templateId = stored.whatsapp_template_id
   const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: account.accessToken }, ready, {
     withCategory: stored.category !== template.category,

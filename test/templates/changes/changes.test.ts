@@ -463,6 +463,22 @@ describe('uploads a sample', () => {
     expect((await create(account, '/a.png')).statusCode).toBe(200)
   })
 
+  test('not if the key was revoked while the file arrived', async () => {
+    held.length = 0
+    const by = await server.account()
+    await updateAccount(server.deps, by.accountId, { templateChangesEnabled: true })
+    const creating = create(by, '/held')
+    await expect.poll(() => held.length).toBe(1)
+
+    await server.deps.db.deleteFrom('api_keys').where('account_id', '=', by.accountId).execute()
+    const before = server.simulator.requests.length
+    held[0]?.end(png)
+
+    expect((await creating).json().error.code).toBe('INVALID_API_KEY')
+    const since = server.simulator.requests.slice(before)
+    expect(since.filter(({ path }) => path.endsWith('/message_templates'))).toEqual([])
+  })
+
   test.each([
     ['/moved', 'header.sample.link: the server answered with a redirect (HTTP 302), which is not followed.'],
     ['/missing', 'header.sample.link: the server answered HTTP 404.'],
