@@ -129,6 +129,7 @@ function unframed(): ServiceError {
 
 interface ExportSlot {
   holdUntilClosed(stream: Readable): void
+  /** Frees the slot, at once or with the end of its stream. */
   free(): void
 }
 
@@ -154,14 +155,15 @@ function createExportSlots(): { take(accountId: string): ExportSlot; endAll(): v
           retryAfterSeconds,
         })
       accounts.add(accountId)
-      const free = () => void accounts.delete(accountId)
+      let held: Readable | undefined
       return {
-        free,
+        free: () => void (held?.destroy() ?? accounts.delete(accountId)),
         holdUntilClosed: (stream) => {
+          held = stream
           streams.add(stream)
           stream.once('close', () => {
             streams.delete(stream)
-            free()
+            accounts.delete(accountId)
           })
           if (isEnding) stream.destroy(stopping())
         },

@@ -230,6 +230,7 @@ export function hoistSharedParameters(operations: Operation[]): Record<string, P
     if (!first || !second) continue
     const plain = `${capitalize(first.parameter.name.replaceAll('-', ''))}Parameter`
     const name = plain in hoisted ? `${first.tag}${plain}` : plain
+    if (name in hoisted) throw new Error(`Two shared parameters are called ${name}`)
     hoisted[name] = first.parameter
     for (const { parameters, index } of same) parameters[index] = refer('parameters', name)
   }
