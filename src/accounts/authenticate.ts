@@ -9,6 +9,8 @@ import { accountSuspended } from './account.ts'
 /** The authenticated account. Every query of a procedure is limited to it. */
 export interface Caller {
   accountId: string
+  /** Throws if the caller has lost access since the request began, for requests that can take minutes. */
+  assertStillAllowed?(): Promise<void>
 }
 
 export interface Credentials {

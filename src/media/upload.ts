@@ -12,21 +12,15 @@ import { spool, type SpooledFile } from './spool.ts'
 import { completeUpload, insertWithinQuota, type MediaRow, renewDuplicate } from './store.ts'
 import { StoreUnavailableError } from './object-store.ts'
 
-/** Who uploads a file. */
-export interface Uploader extends Caller {
-  /** Throws if the caller lost access while the file arrived, which can take minutes. */
-  assertStillAllowed?(): Promise<void>
-}
-
 /** Downloads a file and stores it, under the upload limits of the account. */
-export function importMedia(deps: Deps, caller: Uploader, input: ImportMediaRequest): Promise<Media> {
+export function importMedia(deps: Deps, caller: Caller, input: ImportMediaRequest): Promise<Media> {
   return deps.media.slots.run(caller.accountId, () => uploadLink(deps, caller, input))
 }
 
 /** Downloads a file and stores it. The caller must hold an upload slot. */
 export async function uploadLink(
   deps: Deps,
-  caller: Uploader,
+  caller: Caller,
   { link, filename, accountId }: ImportMediaRequest,
 ): Promise<Media> {
   const file = await spoolLink(deps, link)
@@ -44,7 +38,7 @@ export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string)
 /** Stores a received file and uploads it to WhatsApp. If anything fails, nothing is kept. */
 export async function storeUpload(
   deps: Deps,
-  caller: Uploader,
+  caller: Caller,
   file: SpooledFile,
   {
     filename = null,

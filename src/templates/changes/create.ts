@@ -8,7 +8,7 @@ import type {
   TemplateSample,
 } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat } from '../../../contracts/templates/samples.ts'
-import type { Uploader } from '../../media/upload.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import type { TemplateRow } from '../store.ts'
@@ -31,7 +31,7 @@ import { openTemplateAccount, type TemplateAccount } from './template-account.ts
 /** Creates a template. A retry finds the template of the first request, even if its response was lost. */
 export async function createTemplate(
   deps: ChangeDeps,
-  caller: Uploader,
+  caller: Caller,
   { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
   const { accountId } = caller
@@ -81,7 +81,7 @@ function describeExisting(stored: TemplateRow, template: TemplateDefinition): Te
 /** Copies a template under another name, language or WhatsApp account. */
 export async function duplicateTemplate(
   deps: ChangeDeps,
-  caller: Uploader,
+  caller: Caller,
   input: z.output<(typeof contract)['input']>,
 ): Promise<TemplateChange> {
   const { accountId } = caller

@@ -2,7 +2,7 @@ import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
-import type { Uploader } from '../../media/upload.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
 import type { TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
@@ -23,7 +23,7 @@ import {
 /** Replaces the content of a template and submits it again. */
 export async function updateTemplate(
   deps: ChangeDeps,
-  caller: Uploader,
+  caller: Caller,
   { accountId: whatsAppAccountId, ...template }: SubmittedTemplate,
 ): Promise<TemplateChange> {
   const { accountId } = caller
