@@ -396,7 +396,9 @@ async function giveUp(snippet: Snippet, setting: Setting): Promise<void> {
   const { expect } = setting
   const [wait = '', print = ''] = waits[snippet.language] ?? []
   const requests: string[] = []
-  const inUse = createServer((incoming, outgoing) => {
+  const inUse = createServer(async (incoming, outgoing) => {
+    // Java's client gives up a request that is answered before it has sent the body.
+    await text(incoming)
     requests.push(String(incoming.headers['idempotency-key']))
     outgoing.writeHead(409, { 'content-type': 'application/json', 'retry-after': '1' })
     outgoing.end(
