@@ -43,7 +43,7 @@ test.each([
   {
     kind: 'holds a lock for longer than a statement waits for it',
     migration: runs('alter table messages add column note text', 'select pg_sleep(1.5)'),
-    problem: /^a send was answered with 503|the database is unavailable \(55P03\)$/,
+    problem: /^a send was answered with 503|a request waited too long for a lock of the database \(55P03\)$/,
   },
   {
     kind: 'rewrites a table',

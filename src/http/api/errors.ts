@@ -2,7 +2,7 @@ import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { errorFacts, errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, type ErrorDetails, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
-import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
+import { isDatabaseUnavailable, isLockTimeout } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
 export interface FailureBody {
@@ -65,19 +65,24 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
 }
 
 const outageLogMilliseconds = 1_000
-const outages = new WeakMap<Logger, { loggedAt: number; unlogged: number }>()
+type LastLogged = WeakMap<Logger, { loggedAt: number; unlogged: number }>
+const outages: LastLogged = new WeakMap()
+const lockTimeouts: LastLogged = new WeakMap()
 
 /** During an outage, thousands of requests a second can fail for the same reason: at most one a second is logged. */
 function logUnavailable(log: Logger, error: unknown, requestId: string): void {
   const now = performance.now()
-  const last = outages.get(log)
+  const [lastLogged, message] = isLockTimeout(error)
+    ? [lockTimeouts, 'a request waited too long for a lock of the database']
+    : [outages, 'the database is unavailable']
+  const last = lastLogged.get(log)
   if (last && now - last.loggedAt < outageLogMilliseconds) {
     last.unlogged += 1
     return
   }
-  outages.set(log, { loggedAt: now, unlogged: 0 })
+  lastLogged.set(log, { loggedAt: now, unlogged: 0 })
   const moreRequests = last && last.unlogged > 0 ? { moreRequests: last.unlogged } : {}
-  log.error({ err: error, requestId, ...moreRequests }, 'the database is unavailable')
+  log.error({ err: error, requestId, ...moreRequests }, message)
 }
 
 /** Errors that Fastify raises before a route runs, by Fastify's error code. */
