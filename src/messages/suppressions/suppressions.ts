@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type {
   addSuppression as addContract,
   importSuppressions as importContract,
@@ -15,6 +15,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
+import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { isUserId, recipientOf } from '../recipients/plan-identities.ts'
@@ -87,12 +88,27 @@ interface Changer extends Caller {
   actor(): string
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets' | 'quotas'>
+type ChangeDeps = Pick<Deps, 'db' | 'log' | 'newId' | 'now' | 'secrets' | 'quotas'>
 
-/** Opt-outs of recipients are never refused, but they count. */
-async function reserveRoom({ db, quotas }: ChangeDeps, entries: NewEntries): Promise<void> {
-  if (await reserveEntries(db, entries, quotas.suppressions)) return
-  throw new ServiceError('SUPPRESSION_QUOTA_EXCEEDED', quotaFacts.suppressions({ quota: quotas.suppressions }))
+/** Adds entries within the quota. Opt-outs of recipients are never refused, but they count. */
+async function addWithinQuota<Added>(
+  { db, quotas, log }: ChangeDeps,
+  entries: NewEntries,
+  add: (trx: Transaction<Database>) => Promise<Added>,
+): Promise<Added> {
+  const room = await reserveEntries(db, entries, quotas.suppressions)
+  if (room === undefined)
+    throw new ServiceError('SUPPRESSION_QUOTA_EXCEEDED', quotaFacts.suppressions({ quota: quotas.suppressions }))
+  try {
+    return await db.transaction().execute(add)
+  } catch (error) {
+    // If it may have been committed, only counting the list shows how much room there is.
+    if (!isOutcomeUnknown(error))
+      await releaseRoom(db, entries.accountId, room).catch((failure: unknown) =>
+        log.warn({ err: failure, accountId: entries.accountId }, 'could not release the reserved suppression quota'),
+      )
+    throw error
+  }
 }
 
 export async function addSuppression(
@@ -103,10 +119,9 @@ export async function addSuppression(
   const { accountId } = caller
   const recipient = recipientOf(given)
   await assertCompleteNumbers(deps, { accountId }, [{ field: 'to', recipient }])
-  await reserveRoom(deps, { accountId, recipients: [recipient] })
   const decided = { at: deps.now(), allMessages, addedBy: caller.actor() }
   const choice = { accountId, recipient, choice: 'out', reason: 'manual', ...decided } as const
-  return deps.db.transaction().execute(async (trx) => {
+  return addWithinQuota(deps, { accountId, recipients: [recipient] }, async (trx) => {
     const added = await applyChoices(deps, trx, [choice])
     const [row] = await findSuppressions(trx, accountId, { recipient }, { limit: 1, hashKey: undefined })
     // A removal by a node whose clock is ahead can be newer than this entry.
@@ -137,14 +152,13 @@ export async function importSuppressions(
   const { accountId } = caller
   const given = recipients.map((recipient, index) => ({ field: `recipients[${index}]`, recipient }))
   await assertCompleteNumbers(deps, { accountId }, given)
-  await reserveRoom(deps, { accountId, recipients })
   const decided = { at: deps.now(), allMessages, addedBy: caller.actor() }
   const named = new Map(recipients.map((recipient) => [toNumberKey(recipient), recipient]))
   const choices = Array.from(
     named.values(),
     (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', ...decided }) as const,
   )
-  const added = await deps.db.transaction().execute((trx) => applyChoices(deps, trx, choices))
+  const added = await addWithinQuota(deps, { accountId, recipients }, (trx) => applyChoices(deps, trx, choices))
   return { added: added.length, alreadySuppressed: recipients.length - added.length }
 }
 
@@ -158,16 +172,24 @@ interface NewEntries {
   recipients: readonly string[]
 }
 
+/** Room for entries that an addition may make. */
+interface Room {
+  added: number
+  /** When the list was counted that the room was taken from, as text: a `Date` has no microseconds. */
+  countedAt: string
+}
+
 /**
- * Reserves room for recipients who are not on the list yet. Returns false if there is not enough. Each statement is
+ * Reserves room for recipients who are not on the list yet. Returns undefined if there is not enough. Each statement is
  * short, because additions that wait for each other in transactions would occupy all connections. Room that an addition
  * then does not use is found when the list is counted again.
  */
-async function reserveEntries(db: Kysely<Database>, entries: NewEntries, quota: number): Promise<boolean> {
+async function reserveEntries(db: Kysely<Database>, entries: NewEntries, quota: number): Promise<Room | undefined> {
   const added = await countNew(db, entries)
-  if (added === 0) return true
+  if (added === 0) return { added, countedAt: '-infinity' }
   const reservation = { accountId: entries.accountId, added, quota }
-  if (await reserve(db, reservation)) return true
+  const room = await reserve(db, reservation)
+  if (room) return room
   await recount(db, entries.accountId)
   return reserve(db, reservation)
 }
@@ -193,13 +215,20 @@ interface Reservation {
   quota: number
 }
 
-async function reserve(db: Kysely<Database>, { accountId, added, quota }: Reservation): Promise<boolean> {
-  const { rows } = await sql`
+async function reserve(db: Kysely<Database>, { accountId, added, quota }: Reservation): Promise<Room | undefined> {
+  const { rows } = await sql<{ countedAt: string }>`
     update suppression_usage set entries = entries + ${added}::integer
     where account_id = ${accountId} and entries + ${added}::integer <= ${quota}::integer
       and counted_at > now() - ${validSeconds} * interval '1 second'
-    returning account_id`.execute(db)
-  return rows.length > 0
+    returning counted_at::text as "countedAt"`.execute(db)
+  return rows[0] && { added, countedAt: rows[0].countedAt }
+}
+
+/** Returns reserved room, unless the list was counted since: the count does not include it. */
+async function releaseRoom(db: Kysely<Database>, accountId: string, { added, countedAt }: Room): Promise<void> {
+  await sql`
+    update suppression_usage set entries = greatest(entries - ${added}::integer, 0)
+    where account_id = ${accountId} and counted_at = ${countedAt}::text::timestamptz`.execute(db)
 }
 
 /** Counts the list, unless it was counted a moment ago. */

@@ -92,3 +92,37 @@ test('holds the quota while several processes add recipients at the same time', 
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(quota - 1)
   expect(await countListed()).toBe(quota)
 })
+
+/** Makes the database reject entries of this number, as after a lock timeout. */
+async function failEntriesOf(number: string | undefined): Promise<() => Promise<void>> {
+  await sql`
+    create function fail_entry() returns trigger language plpgsql as $$
+    begin raise exception 'canceling statement due to lock timeout' using errcode = '55P03'; end $$`.execute(
+    server.deps.db,
+  )
+  await sql`
+    create trigger fail_entry before insert on suppressions for each row
+    when (new.to_number = ${sql.lit(number)}) execute function fail_entry()`.execute(server.deps.db)
+  return async () => void (await sql`drop function fail_entry cascade`.execute(server.deps.db))
+}
+
+test.each([
+  { kind: 'an import', fail: (to: string[]) => importAll(to) },
+  { kind: 'an addition', fail: (to: string[]) => add(to.at(-1)) },
+])('gives back the room of $kind that fails', async ({ fail }) => {
+  await add(numbers(1)[0])
+  const last = numbers(quota).at(-1)
+  const repair = await failEntriesOf(last)
+  try {
+    for (let attempt = 0; attempt < quota; attempt++) expect((await fail(numbers(quota))).statusCode).toBe(503)
+  } finally {
+    await repair()
+  }
+
+  // At most one line a second is logged.
+  const logged = server.log.filter((line) => line.includes('55P03')).join('')
+  expect(logged).toContain('"msg":"a request waited too long for a lock of the database"')
+  expect(logged).not.toContain('the database is unavailable')
+  expect((await importAll(numbers(quota))).json().data).toEqual({ added: quota - 1, alreadySuppressed: 1 })
+  expect((await add(numbers(1, 9)[0])).statusCode).toBe(422)
+})
