@@ -726,6 +726,32 @@ async function takeAccess({ accountId }: TestAccount, change: LostAccess['change
   else await db.updateTable('accounts').set(change).where('id', '=', accountId).execute()
 }
 
+test('sends the response to a client that closes the connection and is still sending', async () => {
+  const form = writeForm([{ name: 'file', content: Buffer.alloc(30 * 1024 * 1024), filename: 'photo.jpg' }])
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write(
+    `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: wrong\r\nContent-Type: ${form.contentType}\r\nContent-Length: ${form.body.length}\r\nConnection: close\r\n\r\n`,
+  )
+  const response = text(socket)
+  // The error of a closed connection would make the client lose the response.
+  socket.write(form.body)
+
+  expect(await response).toMatch(/^HTTP\/1\.1 401 [^]*INVALID_API_KEY/)
+})
+
+test.each(['base64', 'quoted-printable'])('rejects a file in the transfer encoding %s', async (encoding) => {
+  const files = await listKeptFiles()
+  const content = jpeg().toString('base64')
+  const response = await server.request('POST', '/api/v1/media/upload', {
+    headers: { 'x-api-key': account.apiKey, 'content-type': 'multipart/form-data; boundary=b' },
+    body: `--b\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${content}\r\n--b--\r\n`,
+  })
+
+  expect(response.statusCode).toBe(400)
+  expect(response.text).toContain('file: must be sent as it is, without Content-Transfer-Encoding.')
+  expect(await listKeptFiles()).toEqual(files)
+})
+
 test.each(lostAccess)('keeps no file that arrives after $what', async ({ change, code }) => {
   const by = await server.account()
   const files = await listKeptFiles()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -17,10 +17,29 @@ const lingerMilliseconds = 5_000
 export function streamBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+  app.addHook('onSend', (request, reply, payload, next) => {
+    delayClose(request, reply)
+    next(null, payload)
+  })
   app.addHook('onResponse', (request, _reply, next) => {
     dropRest(request.raw)
     next()
   })
+}
+
+/**
+ * After the last response of a connection, Node closes it. If the client still sends its body, as with the defaults of
+ * nginx, that is an error with which the client loses the response. So the connection is closed after the body.
+ */
+function delayClose({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.complete || raw.destroyed || reply.raw.shouldKeepAlive) return
+  const { socket } = raw
+  const close = socket.destroySoon.bind(socket)
+  socket.destroySoon = () => {
+    if (raw.complete) return close()
+    socket.end()
+    raw.once('end', close)
+  }
 }
 
 /** A client that still sends its body after the response gets a moment to read the response. */
@@ -66,6 +85,8 @@ interface Form {
 const maxFormBytes = maxMediaBytes.document + 64 * 1024
 const limits = { files: 1, fields: 8, parts: 9, fieldSize: 1024, headerPairs: 16, headerSize: 8 * 1024 }
 const { fileField = 'file' } = uploadMedia
+/** Of a part (RFC 2045). The others change the bytes of the file, and forms no longer use them (RFC 7578, section 4.7). */
+const unencoded: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
 
 /**
  * Reads a multipart/form-data body (RFC 7578) with one file, which `keep` consumes as it arrives. If anything is wrong
@@ -88,7 +109,9 @@ async function readForm(
       else if (fields.has(name)) reject(invalidField(cut(name, 80), 'was given twice. Send it once.'))
       else fields.set(name, value)
     })
-    .on('file', (_name, stream, filename) => {
+    .on('file', (_name, stream, filename, encoding) => {
+      if (!unencoded.has(encoding.toLowerCase()))
+        reject(invalidField(fileField, 'must be sent as it is, without Content-Transfer-Encoding.'))
       const kept = keep(stream)
       incoming = { stream, filename, kept }
       kept.catch(reject)
