@@ -53,7 +53,12 @@ export function createFolderStore(root: string): ObjectStore {
         })
         return handle && createReadStream('', { fd: handle })
       }),
-    delete: (key) => orUnavailable(() => rm(pathOf(root, key), { force: true })),
+    delete: (key) =>
+      orUnavailable(async () => {
+        const target = pathOf(root, key)
+        await rm(target, { force: true })
+        await rm(partOf(target), { force: true })
+      }),
     close: () => Promise.resolve(),
   }
 }
@@ -64,6 +69,11 @@ function pathOf(root: string, key: string): string {
   return path.join(root, key.slice(-2), key)
 }
 
+/** A copy that is not complete yet. It remains if the process is killed, or if the disk is full. */
+function partOf(target: string): string {
+  return `${target}.part`
+}
+
 /** Flushes the file before the rename, so that a crash leaves a complete file or none. */
 async function moveTo(source: string, target: string): Promise<void> {
   await flush(source)
@@ -72,7 +82,7 @@ async function moveTo(source: string, target: string): Promise<void> {
   } catch (error) {
     if (!hasCode(error, 'EXDEV')) throw error
     // Another file system: a copy beside the target is renamed instead.
-    const copy = `${target}.part`
+    const copy = partOf(target)
     await copyFile(source, copy)
     await flush(copy)
     await rename(copy, target)

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { chown, lstat, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chown, lstat, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -150,5 +151,19 @@ test('a link in place of a file does not give away what it leads to', async () =
 
   expect((await stat(outside)).uid).toBe(before.uid)
   expect((await lstat(path.join(owned, 'link'))).uid).toBe(isRoot ? 12_345 : before.uid)
+  await rm(folder, { recursive: true })
+})
+
+test('deletes the incomplete copy of a file from another file system, which a killed process left', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-store-'))
+  const store = createFolderStore(folder)
+  const part = path.join(folder, key.slice(-2), `${key}.part`)
+  await mkdir(path.dirname(part))
+  await writeFile(part, 'half')
+
+  // Housekeeping does so for every file whose upload did not end.
+  await store.delete(key)
+
+  expect(existsSync(part)).toBe(false)
   await rm(folder, { recursive: true })
 })
