@@ -6,7 +6,6 @@ import type { Deps } from '../deps.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
 import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
-import { removeLeftovers } from './spool.ts'
 import {
   deleteRemovedMediaRow,
   findDeletable,
@@ -92,12 +91,11 @@ const batchSize = 100
 /** Longer than any upload takes. */
 const abandonedMilliseconds = 60 * 60_000
 
-/** Deletes expired files, and the leftovers of interrupted uploads. */
+/** Deletes expired files, and the stored files of uploads that were not completed. */
 export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
   const now = deps.now()
   await markExpired(deps.db, now)
   await deleteExpiredWhatsAppMediaIds(deps.db, now)
-  await removeLeftovers(deps.media.limits.spoolDir, now)
   await removeOfAccounts(deps)
   await removeUnfinished(deps, new Date(now.getTime() - abandonedMilliseconds))
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import path from 'node:path'
@@ -632,6 +632,21 @@ test('returns 503 and keeps nothing while the object store is unavailable', asyn
     .execute()
   await cleanUpMedia(server.deps)
   expect(await findRows()).toEqual([])
+  await node.close()
+})
+
+test('removes what a killed process left of uploads, on the machine of each process', async () => {
+  const media = createTestMedia()
+  const { spoolDir } = media.limits
+  const [left, arriving] = [path.join(spoolDir, 'left'), path.join(spoolDir, 'arriving')]
+  await mkdir(spoolDir, { recursive: true })
+  for (const file of [left, arriving]) await writeFile(file, jpeg())
+  const hoursAgo = new Date(Date.now() - 2 * 60 * 60_000)
+  await utimes(left, hoursAgo, hoursAgo)
+
+  const node = await startTestServer({ beside: server, deps: { media } })
+
+  await expect.poll(() => readdirSync(spoolDir)).toEqual(['arriving'])
   await node.close()
 })
 

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
 import { cleanFilename } from '../../media/types.ts'
 import { storeUpload, uploadLink } from '../../media/upload.ts'
-import { spool } from '../../media/spool.ts'
+import { removeLeftovers, spool } from '../../media/spool.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
 import { endIfStalled, receiveForm, streamBodies } from './receive-form.ts'
@@ -18,8 +18,25 @@ export function isUpload({ method, url }: IncomingMessage): boolean {
   return method === uploadMedia.method && url?.split('?', 1)[0] === uploadMedia.path
 }
 
+const sweepMilliseconds = 10 * 60_000
+
+/** Each process does this, because other machines do not see its folder. */
+function removeLeftoversRegularly(app: FastifyInstance, { media, now, log }: Deps): void {
+  const sweep = () =>
+    removeLeftovers(media.limits.spoolDir, now()).catch((error: unknown) =>
+      log.warn({ err: error }, 'could not remove what interrupted uploads left'),
+    )
+  const timer = setInterval(() => void sweep(), sweepMilliseconds).unref()
+  app.addHook('onReady', sweep)
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(timer)
+    done()
+  })
+}
+
 /** Serves the only API route that accepts files. Its body is a stream that is not read before the caller is authorized. */
 export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipeline: Pipeline): Promise<void> {
+  removeLeftoversRegularly(app, deps)
   await app.register((upload, _options, done) => {
     streamBodies(upload)
     upload.route({
