@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
 import { CompiledQuery, type Dialect, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
@@ -143,62 +144,97 @@ export async function withoutTimeout<Result>(
 export const disableStatementTimeout = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
 export const resetStatementTimeout = `select set_config(name, reset_val, false) from pg_settings where name in ('statement_timeout', 'lock_timeout')`
 
-/** Node's longest timer delay, 24 days. `pg` cannot disable the timeout for a single query. */
-const longestTimeoutMilliseconds = 2 ** 31 - 1
-
 /** A connection that prepares the statements of `statement.ts` by name (`pg`: `QueryConfig.name`). */
 export class PreparedClient extends AuthenticatedClient {
-  #timeoutDisabled = false
+  readonly #readTimeout: ReadTimeout
   readonly #columns: PreparedColumns = new Map()
+
+  constructor({ query_timeout: milliseconds = 0, ...options }: pg.ClientConfig = {}) {
+    super(options)
+    this.#readTimeout = new ReadTimeout(milliseconds, (error) => streamOf(this).destroy(error))
+  }
 
   // One signature for all overloads of `pg`: other queries are passed on unchanged.
   // oxlint-disable-next-line typescript/no-explicit-any
   override query(...args: any[]): any {
-    const [text, values, ...callback] = args as [unknown, unknown, ...unknown[]]
-    const query = super.query as (...args: unknown[]) => unknown
-    if (typeof text !== 'string') return query.apply(this, args)
-    if (text === disableStatementTimeout) this.#timeoutDisabled = true
-    if (text === resetStatementTimeout) this.#timeoutDisabled = false
+    const [text, values, callback = values] = args as [unknown, unknown, unknown]
+    if (typeof text !== 'string') return (super.query as (...others: unknown[]) => unknown).apply(this, args)
+    if (text === disableStatementTimeout) this.#readTimeout.isDisabled = true
+    if (text === resetStatementTimeout) this.#readTimeout.isDisabled = false
+    const parameters = Array.isArray(values) ? values : undefined
+    if (typeof callback === 'function') return this.#run(text, parameters, callback as Callback)
+    return new Promise((resolve, reject) =>
+      this.#run(text, parameters, (error, result) => {
+        if (error) reject(error)
+        else resolve(result)
+      }),
+    )
+  }
+
+  /** Creates the query itself, because `pg` copies the properties of a `QueryConfig`, which takes 15 µs. */
+  #run(text: string, values: unknown[] | undefined, callback: Callback): void {
     const name = nameOf(text)
-    if (name !== undefined && !this.#timeoutDisabled && callback.length === 0)
-      return this.#queryNamed(name, text, values as unknown[])
-    if (name === undefined && !this.#timeoutDisabled) return this.#endOnReadTimeout(query.apply(this, args))
-    const config = {
-      text,
-      ...(name !== undefined && { name }),
-      ...(this.#timeoutDisabled && { query_timeout: longestTimeoutMilliseconds }),
+    const query =
+      name === undefined ? new PreparingQuery(text, values) : new NamedQuery(this.#columns, { name, text, values })
+    // A function that is assigned to a property as it is created keeps what it refers to until a full collection.
+    const ended: Callback = (error, result) => {
+      this.#readTimeout.end(query)
+      callback(error, result)
     }
-    if (typeof values === 'function') return query.call(this, config, values)
-    return this.#endOnReadTimeout(query.call(this, { ...config, values }, ...callback))
-  }
-
-  /** Calls `pg` without a `QueryConfig`, because copying its properties takes 15 µs. */
-  #queryNamed(name: string, text: string, values: unknown[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const query = new NamedQuery(this.#columns, { name, text, values }, (error, result) => {
-        if (!error) return resolve(result)
-        if (isReadTimeout(error)) void this.end()
-        reject(error)
-      })
-      super.query(query)
-    })
-  }
-
-  /**
-   * Closes a connection whose statement timed out, because the statement may still be running, and the next user of the
-   * connection would wait behind it.
-   */
-  #endOnReadTimeout(result: unknown): unknown {
-    if (!(result instanceof Promise)) return result
-    return result.catch((error: unknown) => {
-      if (isReadTimeout(error)) void this.end()
-      throw error
-    })
+    query.callback = ended
+    this.#readTimeout.begin(query)
+    super.query(query)
   }
 }
 
-function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout'
+function streamOf(client: pg.Client): Socket {
+  // `pg` does not declare it.
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream
+}
+
+/**
+ * Ends a connection whose server does not respond, because the next user of the connection would wait behind the
+ * statement that may still be running. One timer serves all statements. `pg` has one for each, whose function is assigned to
+ * the query: V8 creates such functions in the old space, where they keep the results until a full collection.
+ */
+class ReadTimeout {
+  isDisabled = false
+  readonly #milliseconds: number
+  readonly #onTimeout: (error: Error) => void
+  readonly #running = new Set<object>()
+  /** When the first running statement was sent, or came to its turn. */
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** Zero `milliseconds` are no limit. */
+  constructor(milliseconds: number, onTimeout: (error: Error) => void) {
+    this.#milliseconds = milliseconds
+    this.#onTimeout = onTimeout
+  }
+
+  begin(statement: object): void {
+    if (this.#running.size === 0) this.#since = performance.now()
+    this.#running.add(statement)
+    if (this.#timer === undefined && this.#milliseconds > 0 && !this.isDisabled)
+      this.#timer = this.#startTimer(this.#milliseconds)
+  }
+
+  /** Can be called again for a statement that has ended: `pg` reports some failures twice. */
+  end(statement: object): void {
+    if (this.#running.delete(statement)) this.#since = performance.now()
+  }
+
+  #startTimer(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(this.#check, milliseconds).unref()
+  }
+
+  readonly #check = (): void => {
+    this.#timer = undefined
+    if (this.#running.size === 0 || this.isDisabled) return
+    const remaining = this.#since + this.#milliseconds - performance.now()
+    if (remaining > 0) this.#timer = this.#startTimer(remaining)
+    else this.#onTimeout(new Error('Query read timeout'))
+  }
 }
 
 type Callback = (error: Error | null | undefined, result: unknown) => void
@@ -212,13 +248,14 @@ interface Columns {
 
 /** The parts of `pg.Query` that its types do not declare. */
 interface PreparingQuery extends pg.Query {
+  callback: Callback
   readonly _result: Columns
   _accumulateRows: boolean
   prepare(connection: pg.Connection): void
   handleCommandComplete(message: unknown, connection: pg.Connection): void
 }
 
-const PreparingQuery = pg.Query as unknown as new (text: string, values: unknown[]) => PreparingQuery
+const PreparingQuery = pg.Query as unknown as new (text: string, values: unknown[] | undefined) => PreparingQuery
 
 /** The columns of the statements that a connection has prepared, by name. */
 type PreparedColumns = Map<string, Columns>
@@ -232,18 +269,12 @@ const undescribed = new WeakMap<pg.Connection, pg.Connection>()
  */
 class NamedQuery extends PreparingQuery {
   declare readonly name: string
-  declare readonly callback: Callback
   readonly #columns: PreparedColumns
 
-  constructor(
-    columns: PreparedColumns,
-    statement: { name: string; text: string; values: unknown[] },
-    callback: Callback,
-  ) {
+  constructor(columns: PreparedColumns, statement: { name: string; text: string; values: unknown[] | undefined }) {
     super(statement.text, statement.values)
     this.#columns = columns
     this.name = statement.name
-    this.callback = callback
   }
 
   override prepare(connection: pg.Connection): void {
