@@ -49,8 +49,16 @@ export function definedOnly(environment: NodeJS.ProcessEnv): Record<string, stri
  */
 const fastGrowth = '--heap-growing-percent=300'
 
+/**
+ * V8 creates an object in the old space if most objects of its kind have survived a collection, as those of requests that
+ * wait for WhatsApp do. Whatever it refers to, such as the response, then stays until a full collection: a send left 6 to 12
+ * KB to the next one instead of 2 KB. A process that is started with `--allocation-site-pretenuring` keeps V8's default.
+ */
+const noPretenuring = '--no-allocation-site-pretenuring'
+
 /** Restores V8's defaults when the server starts to accept requests, and lets its heap grow under load. */
 export function liftStartLimits({ isEmbedded }: { isEmbedded: boolean }): void {
   defaults.forEach(setFlagsFromString)
+  if (!process.execArgv.includes('--allocation-site-pretenuring')) setFlagsFromString(noPretenuring)
   if (!isEmbedded) setFlagsFromString(fastGrowth)
 }
