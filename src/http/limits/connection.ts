@@ -42,7 +42,9 @@ export class Connection {
     this.#maxConcurrent = maxConcurrent
     // Node resumes a paused connection whenever a handler reads a body.
     const resume = socket.resume.bind(socket)
-    socket.resume = () => (this.#isFull ? socket : resume())
+    // Not assigned as it is created: V8 would create it in the old space, where it would keep a closed connection.
+    const resumeWithRoom = () => (this.#isFull ? socket : resume())
+    socket.resume = resumeWithRoom
   }
 
   /**
