@@ -111,12 +111,16 @@ async function findLeader(members: readonly Member[]): Promise<Member> {
 
 /** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
 async function waitUntilWhole(members: readonly Member[]): Promise<void> {
-  await until('a leader and two standbys', async () => {
+  const isWhole = async () => {
     const [leader, ...others] = await findLeaders(members)
     if (!leader || others.length > 0) return false
     const { replication = [] } = (await leader.readStatus()) ?? {}
     const roles = await leader.readRoles()
     return replication.filter(({ state }) => state === 'streaming').length === 2 && roles.includes('sync_standby')
+  }
+  await until('a leader and two standbys', isWhole).catch(async (error: unknown) => {
+    const logs = await Promise.all(members.map((member) => member.readLog()))
+    throw new Error(logs.join('\n'), { cause: error })
   })
 }
 

@@ -70,6 +70,12 @@ export class Member implements AsyncDisposable {
     return path.join(this.#options.folder, `${this.name}-log`)
   }
 
+  /** The last lines of Patroni's log. */
+  async readLog(): Promise<string> {
+    const text = await readFile(path.join(this.#logFolder, 'patroni.log'), 'utf8').catch(() => '')
+    return `${this.name}:\n${text.split('\n').slice(-15).join('\n')}`
+  }
+
   start(): void {
     this.#patroni = spawn('patroni', [this.#configFile], {
       ...this.#options.user,
@@ -191,6 +197,8 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
       data_dir: path.join(folder, name),
       bin_dir: binaries,
       pgpass: path.join(folder, `${name}.pgpass`),
+      // By default, a copy waits for a checkpoint that the leader spreads over minutes while it is busy.
+      basebackup: { checkpoint: 'fast' },
       authentication: { superuser, replication: { username: 'replicator', password: 'cluster' } },
       parameters: {
         unix_socket_directories: folder,
