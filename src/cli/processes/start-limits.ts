@@ -50,9 +50,9 @@ export function definedOnly(environment: NodeJS.ProcessEnv): Record<string, stri
 const fastGrowth = '--heap-growing-percent=300'
 
 /**
- * V8 creates an object in the old space if most objects of its kind have survived a collection, as those of requests that
- * wait for WhatsApp do. Whatever it refers to, such as the response, then stays until a full collection: a send left 6 to 12
- * KB to the next one instead of 2 KB. A process that is started with `--allocation-site-pretenuring` keeps V8's default.
+ * V8 creates an object in the old space if most objects of its kind have survived a collection, as parts of requests that
+ * wait for WhatsApp do. Whatever it refers to then stays until a full collection: the heads of nearly all responses did. A
+ * process that is started with `--allocation-site-pretenuring` keeps V8's default.
  */
 const noPretenuring = '--no-allocation-site-pretenuring'
 
