@@ -27,7 +27,11 @@ function removeLeftoversRegularly(app: FastifyInstance, { media, now, log }: Dep
       log.warn({ err: error }, 'could not remove what interrupted uploads left'),
     )
   const timer = setInterval(() => void sweep(), sweepMilliseconds).unref()
-  app.addHook('onReady', sweep)
+  // Not awaited: a folder that responds slowly does not delay the start.
+  app.addHook('onReady', (done) => {
+    void sweep()
+    done()
+  })
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer)
     done()
