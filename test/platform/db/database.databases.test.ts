@@ -6,12 +6,11 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import {
-  openDatabase,
-  resetStatementTimeout,
-  PreparedClient,
   disableStatementTimeout,
-  withoutTimeout,
-} from '../../../src/platform/db/database.ts'
+  PreparedClient,
+  resetStatementTimeout,
+} from '../../../src/platform/db/connect/prepared-client.ts'
+import { openDatabase, withoutTimeout } from '../../../src/platform/db/database.ts'
 import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
 import { statement } from '../../../src/platform/db/statement.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -116,7 +115,7 @@ const readRows = `
 test('keeps no row of an earlier statement until a full collection', async (context) => {
   const { url } = database
   if (url === undefined) return context.skip()
-  const module = new URL('../../../src/platform/db/database.ts', import.meta.url).href
+  const module = new URL('../../../src/platform/db/connect/prepared-client.ts', import.meta.url).href
   const flags = ['--expose-gc', '--max-semi-space-size=1', '--heap-growing-percent=10000']
   const program = ['--input-type=module', '--eval', readRows, '--', module, url]
 
