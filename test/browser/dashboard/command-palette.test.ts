@@ -113,3 +113,21 @@ test.each(['light', 'dark'] as const)('is accessible in %s', async (colorScheme)
   expect(await findAccessibilityViolations(visit.page)).toEqual([])
   expect(visit.pageErrors).toEqual([])
 })
+
+test('changes colours at once without motion', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn({ colorScheme: 'dark' })
+  await openOfAccount('overview')
+  await page.getByRole('button', { name: 'Search' }).click()
+  const option = page.getByRole('option', { name: 'Overview' })
+  await expect.poll(() => option.getAttribute('data-combobox-selected')).toBe('true')
+
+  const colours = await option.evaluate((row) => {
+    const label = row.querySelector('span') ?? row
+    const before = getComputedStyle(label).color
+    row.removeAttribute('data-combobox-selected')
+    return { before, row: getComputedStyle(row).color, label: getComputedStyle(label).color }
+  })
+
+  expect(colours.label).toBe(colours.row)
+  expect(colours.label).not.toBe(colours.before)
+})
