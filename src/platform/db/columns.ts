@@ -89,8 +89,13 @@ export function listsOf<Item extends object>(columns: Columns<Item>, items: read
  * all other work of sending a statement.
  */
 function toArrayLiteral<Item>(type: ColumnType, items: readonly Item[], field: keyof Item): string {
-  const values = items as readonly Record<keyof Item, Scalar>[]
-  return `{${values.map((item) => toElement(type, item[field])).join(',')}}`
+  const last = items.length - 1
+  if (last < 0) return '{}'
+  const elements = (items as readonly Record<keyof Item, Scalar>[]).map((item) => toElement(type, item[field]))
+  // Braces around the joined text would make V8 copy it once more.
+  elements[0] = `{${elements[0]}`
+  elements[last] += '}'
+  return elements.join(',')
 }
 
 /** Words, numbers and times (up to the year 9999) need no quotes. */
