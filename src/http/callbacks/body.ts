@@ -73,7 +73,6 @@ class HeldBytes {
   readonly #limits: BodyLimits
   /** Bodies that are still arriving, oldest first. */
   readonly #arriving = new Set<ArrivingBody>()
-  readonly #ofBody = new Map<ArrivingBody, number>()
   readonly #ofAddress = new Map<string, number>()
   #total = 0
   #clock: NodeJS.Timeout | undefined
@@ -94,7 +93,9 @@ class HeldBytes {
 
   readonly #tick = (): void => {
     for (const body of this.#arriving) body.tick()
-    if (this.#arriving.size > 0) return
+    // Not at each zero: V8 copies a map that shrinks.
+    for (const [address, bytes] of this.#ofAddress) if (bytes === 0) this.#ofAddress.delete(address)
+    if (this.#arriving.size > 0 || this.#ofAddress.size > 0) return
     clearInterval(this.#clock)
     this.#clock = undefined
   }
@@ -110,9 +111,9 @@ class HeldBytes {
 
   /** Sets how many bytes a body holds. It may be rejected by that itself. */
   set(body: ArrivingBody, bytes: number): void {
-    const change = bytes - (this.#ofBody.get(body) ?? 0)
-    setCount(this.#ofBody, body, bytes)
-    setCount(this.#ofAddress, body.address, (this.#ofAddress.get(body.address) ?? 0) + change)
+    const change = bytes - body.heldBytes
+    body.heldBytes = bytes
+    this.#ofAddress.set(body.address, (this.#ofAddress.get(body.address) ?? 0) + change)
     this.#total += change
     if (change > 0) this.#makeRoom(body.address)
   }
@@ -132,16 +133,12 @@ class HeldBytes {
   }
 }
 
-/** Deletes a count of zero, so that the map holds only what counts. */
-function setCount<Key>(counts: Map<Key, number>, key: Key, count: number): void {
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
-}
-
 /** One body, from its headers to its end. */
 class ArrivingBody {
   readonly address: string
   readonly received: Promise<ReceivedBody>
+  /** How many bytes count towards the limits. */
+  heldBytes = 0
   readonly #source: Readable
   readonly #limits: BodyLimits
   readonly #held: HeldBytes
