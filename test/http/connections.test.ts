@@ -192,6 +192,34 @@ test('sends nothing for a request whose body is completed after its rejection', 
   await node.close()
 })
 
+test.each([
+  { what: 'a body that is too large', path: '/api/v1/message/send', status: 413 },
+  { what: 'a body that is too large, over HTTP/1.0', path: '/api/v1/message/send', version: '1.0', status: 413 },
+  { what: 'a chunked body that is too large', path: '/api/v1/message/send', length: 'chunked', status: 413 },
+  { what: 'a large tRPC call', path: '/trpc/message.send', status: 413 },
+  { what: 'a large MCP call', path: '/mcp', status: 413 },
+  { what: 'a large callback without a signature', path: '/webhooks/whatsapp', status: 401 },
+  { what: 'an unknown route', path: '/api/v1/unknown', status: 404 },
+  { what: 'a repeated header', path: '/api/v1/message/send', headers: 'X-API-Key: again\r\n', status: 400 },
+] as { what: string; path: string; version?: string; length?: string; headers?: string; status: number }[])(
+  'sends the response for $what to a client that is still sending and closes the connection',
+  async ({ path, version = '1.1', length, headers = '', status }) => {
+    const body = Buffer.alloc(16 * 1024 * 1024, ' ')
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const response = text(socket)
+    const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
+    socket.write(
+      `POST ${path} HTTP/${version}\r\nHost: x\r\nX-API-Key: wrong\r\n${headers}Content-Type: application/json\r\nConnection: close\r\n${framing}\r\n\r\n`,
+    )
+    if (length === 'chunked') socket.write(`${body.length.toString(16)}\r\n`)
+    // The error of a closed connection would make the client lose the response.
+    socket.write(body)
+    if (length === 'chunked') socket.write('\r\n0\r\n\r\n')
+
+    expect(statusesOf(await response)).toEqual([String(status)])
+  },
+)
+
 test('does not extend the body timeout for other methods on the upload path', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
   const socket = open(node)

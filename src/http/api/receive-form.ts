@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -9,37 +9,16 @@ import { defaultStallMilliseconds, type SpooledFile, uploadTimedOut } from '../.
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 import { cut } from '../../platform/text.ts'
-
-/** How long the rest of a body is read and discarded before the connection is closed. */
-const lingerMilliseconds = 5_000
+import { lingerMilliseconds } from '../limits/connection.ts'
 
 /** Passes bodies to the handlers of this Fastify context as streams, so that none is read before authorization. */
 export function streamBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
-  app.addHook('onSend', (request, reply, payload, next) => {
-    delayClose(request, reply)
-    next(null, payload)
-  })
   app.addHook('onResponse', (request, _reply, next) => {
     dropRest(request.raw)
     next()
   })
-}
-
-/**
- * After the last response of a connection, Node closes it. If the client still sends its body, as with the defaults of
- * nginx, that is an error with which the client loses the response. So the connection is closed after the body.
- */
-function delayClose({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (raw.complete || raw.destroyed || reply.raw.shouldKeepAlive) return
-  const { socket } = raw
-  const close = socket.destroySoon.bind(socket)
-  socket.destroySoon = () => {
-    if (raw.complete) return close()
-    socket.end()
-    raw.once('end', close)
-  }
 }
 
 /** A client that still sends its body after the response gets a moment to read the response. */

@@ -11,6 +11,8 @@ interface WaitingRequest {
 const maxWaitingBytes = 64 * 1024
 /** A single socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
 const maxIgnoredRequests = 512
+/** How long the rest of a body is read and discarded after the last response of a connection. */
+export const lingerMilliseconds = 5_000
 
 /** A connection, its requests until their responses are written, and the responses that its client has not read. */
 export class Connection {
@@ -45,6 +47,9 @@ export class Connection {
     // Not assigned as it is created: V8 would create it in the old space, where it would keep a closed connection.
     const resumeWithRoom = () => (this.#isFull ? socket : resume())
     socket.resume = resumeWithRoom
+    const close = socket.destroySoon.bind(socket)
+    const closeAfterBody = () => this.#closeAfterBody(close)
+    socket.destroySoon = closeAfterBody
   }
 
   /**
@@ -99,6 +104,22 @@ export class Connection {
     this.#receiving = request
     this.#bodySweeps = 0
     handler(request, response)
+  }
+
+  /**
+   * After the last response of a connection, Node closes it. If the client still sends its body, as with the defaults of
+   * nginx, that is an error with which the client loses the response. So the connection is closed after the body.
+   */
+  #closeAfterBody(close: () => void): void {
+    const request = this.#receiving
+    // A later request than the one that was answered is not read any more.
+    if (!request || request.complete || this.unanswered > 1) return close()
+    this.socket.end()
+    const timer = setTimeout(() => this.socket.destroy(), lingerMilliseconds)
+    request
+      .once('end', close)
+      .once('close', () => clearTimeout(timer))
+      .resume()
   }
 
   get #isFull(): boolean {
