@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Registry } from 'prom-client'
@@ -69,6 +69,8 @@ export interface ServerOptions {
   stallMilliseconds?: number
   /** How long the body of a request may take, except for uploads. */
   bodyMilliseconds?: number
+  /** How long a closing server waits for a body that has stopped arriving. */
+  silenceMilliseconds?: number
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
@@ -91,6 +93,8 @@ const maxConcurrentPerConnection = 4
 const maxUnreadBytes = 48 * 1024 * 1024
 /** Even a slow network transfers some bytes in this time. */
 const defaultStallMilliseconds = 20_000
+/** Longer than a client with a poor connection pauses while it sends a file. */
+const defaultSilenceMilliseconds = 5_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
@@ -106,6 +110,10 @@ const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefi
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
   const connections = createConnections(options)
   const app = createApp(deps, options, connections)
+  app.addHook('preClose', (done) => {
+    connections.endSilentBodies(app.server)
+    done()
+  })
   const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
   const explainUnknownRoute = createExplainUnknownRoute(apiContracts)
   const registry = options.registry ?? new Registry()
@@ -126,6 +134,7 @@ function createConnections(options: ServerOptions): Connections {
     maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
     bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
+    silenceMilliseconds: options.silenceMilliseconds ?? defaultSilenceMilliseconds,
     mayTakeLong: (request) => isUpload(request) || isDashboardUpload(request),
   })
 }
@@ -290,8 +299,9 @@ function answerClientError(error: Error & { code?: string }, socket: Socket, req
   }
   const failure = describe(error.code)
   const body = JSON.stringify(toFailureBody(failure))
+  const status = statusOf(failure)
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
@@ -308,6 +318,12 @@ function describe(code: string | undefined): ServiceError {
       return new ServiceError(
         'VALIDATION_ERROR',
         'The request did not arrive in time: send headers and body within 10 seconds.',
+      )
+    case 'WAYBILL_SILENT_BODY':
+      return new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        'The server shuts down, and the rest of the request did not arrive. Nothing was stored or sent. Try again.',
+        { retryAfterSeconds: 1 },
       )
     case 'HPE_HEADER_OVERFLOW':
       return new ServiceError('VALIDATION_ERROR', 'The request headers are larger than 16 KiB.')

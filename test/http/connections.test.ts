@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -229,6 +230,28 @@ test('does not extend the body timeout for other methods on the upload path', as
   // Resolves when the connection closes.
   expect(await response).toMatch(/^HTTP\/1\.1 405 /)
   await node.close()
+})
+
+test('closes without waiting for an upload whose client has stopped sending', async () => {
+  const node = await startTestServer({ beside: server, server: { silenceMilliseconds: 100 } })
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
+  const head = `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
+  const [silent, slow] = [open(node), open(node)]
+  const responses = [text(silent), text(slow)]
+  for (const socket of [silent, slow]) socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, 1_000)]))
+  const { spoolDir } = node.deps.media.limits
+  await expect.poll(() => readdir(spoolDir).catch(() => [])).toHaveLength(2)
+  let sent = 1_000
+  const sending = setInterval(() => slow.write(body.subarray(sent, (sent += 1))), 10)
+
+  const closed = node.close()
+  const ended = await responses[0]
+  clearInterval(sending)
+  slow.write(body.subarray(sent))
+
+  expect(ended).toMatch(/^HTTP\/1\.1 503 [^]*SERVICE_UNAVAILABLE[^]*shuts down/)
+  expect(await responses[1]).toMatch(/^HTTP\/1\.1 200 /)
+  await closed
 })
 
 test('allows an upload more time for its body than other requests', async () => {

@@ -38,6 +38,9 @@ export class Connection {
   /** The latest request, until its body is complete, and the number of sweeps that found it incomplete. */
   #receiving: IncomingMessage | undefined
   #bodySweeps = 0
+  /** Bytes that had arrived at the last sweep, and the number of sweeps since the last ones. */
+  #arrivedBytes = -1
+  #silentSweeps = 0
 
   constructor(socket: Socket, maxConcurrent: number) {
     this.socket = socket
@@ -157,6 +160,15 @@ export class Connection {
     if (!receiving || receiving.complete || mayTakeLong(receiving) || ++this.#bodySweeps <= maxSweeps) return false
     this.#receiving = undefined
     return true
+  }
+
+  /** Called at intervals. Returns whether the body of the latest request is incomplete, and stopped arriving so many ago. */
+  isBodySilent(maxSweeps: number): boolean {
+    const { bytesRead } = this.socket
+    const isSilent = this.#receiving?.complete === false && bytesRead === this.#arrivedBytes
+    this.#arrivedBytes = bytesRead
+    this.#silentSweeps = isSilent ? this.#silentSweeps + 1 : 0
+    return this.#silentSweeps === maxSweeps
   }
 
   /** Stops reading, so that the rest of a rejected request cannot reach a handler, but lets the client read the response. */

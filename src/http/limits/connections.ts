@@ -23,11 +23,13 @@ export interface ConnectionLimits {
   stallMilliseconds: number
   /** If the body of a request takes this long, the server sends an error response and closes the connection. */
   bodyMilliseconds: number
+  /** Once the server closes, it no longer waits for a body of which nothing has arrived for this long. */
+  silenceMilliseconds: number
   /** Returns whether a request has limits of its own. */
   mayTakeLong(request: IncomingMessage): boolean
 }
 
-/** Number of checks within the time that a body may take. */
+/** Number of checks within the time that a body may take, and within the time that it may stop arriving. */
 const maxBodySweeps = 10
 
 /**
@@ -61,6 +63,16 @@ export class Connections {
       clearInterval(stalls)
       clearInterval(bodies)
     })
+  }
+
+  /** Call it when the server begins to close: clients that stop sending in the middle of an upload would delay that. */
+  endSilentBodies(server: Server): void {
+    const sweep = () => {
+      for (const connection of this.#open.values())
+        if (connection.isBodySilent(maxBodySweeps)) endBody(server, connection, new SilentBodyError())
+    }
+    const silences = setInterval(sweep, this.#limits.silenceMilliseconds / maxBodySweeps).unref()
+    server.once('close', () => clearInterval(silences))
   }
 
   /** Returns the error for a request that is rejected before routing; undefined for most requests. */
@@ -149,16 +161,25 @@ export class Connections {
 
   #endSlowBodies(server: Server): void {
     for (const connection of this.#open.values())
-      if (connection.isBodyOverdue(maxBodySweeps, this.#limits.mayTakeLong)) {
-        server.emit('clientError', new RequestTimeoutError(), connection.socket)
-        connection.closeSoon()
-      }
+      if (connection.isBodyOverdue(maxBodySweeps, this.#limits.mayTakeLong))
+        endBody(server, connection, new RequestTimeoutError())
   }
+}
+
+/** Answers a request whose body does not arrive. */
+function endBody(server: Server, connection: Connection, error: Error): void {
+  server.emit('clientError', error, connection.socket)
+  connection.closeSoon()
 }
 
 /** The error with which Node reports a request that takes too long. */
 class RequestTimeoutError extends Error {
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT'
+}
+
+/** The error for a request whose body stops arriving while the server closes. */
+class SilentBodyError extends Error {
+  readonly code = 'WAYBILL_SILENT_BODY'
 }
 
 /**
