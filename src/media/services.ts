@@ -8,6 +8,8 @@ import { createFolderStore, createS3Store, type ObjectStore } from './object-sto
 interface SendLimits {
   /** How long a send waits until WhatsApp has its files. */
   sendWaitMilliseconds?: number
+  /** How long a process that uploads a file to WhatsApp keeps others from doing the same, unless it renews its claim. */
+  claimMilliseconds?: number
 }
 
 /** Services that the uploads of a process share. */

@@ -73,6 +73,19 @@ export async function recordUploaded(
     .execute()
 }
 
+export async function renewClaim(
+  db: Kysely<Database>,
+  key: UploadKey,
+  { claimant, until }: { claimant: string; until: Date },
+): Promise<void> {
+  await db
+    .updateTable('media_at_whatsapp')
+    .set({ claimed_until: until })
+    .where(matchesKey(key))
+    .where('claimed_by', '=', claimant)
+    .execute()
+}
+
 export async function releaseClaim(db: Kysely<Database>, key: UploadKey, claimant: string): Promise<void> {
   await db.deleteFrom('media_at_whatsapp').where(matchesKey(key)).where('claimed_by', '=', claimant).execute()
 }

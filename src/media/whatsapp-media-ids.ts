@@ -11,6 +11,7 @@ import {
   deleteWhatsAppMediaIdsUntil,
   recordUploaded,
   releaseClaim,
+  renewClaim,
   type UploadKey,
 } from './whatsapp-media-ids-store.ts'
 import { extensionOf } from './types.ts'
@@ -35,8 +36,11 @@ export interface MediaSource {
  * message back.
  */
 const lifetimeMilliseconds = 29 * dayMilliseconds
-/** Longer than an upload takes, including the wait for a connection. */
-const claimMilliseconds = 150_000
+/** After this time, another process uploads a file whose process was killed. A process renews its claims in time. */
+const defaultClaimMilliseconds = 30_000
+const renewalsPerClaim = 3
+/** Twice as long as an upload takes, including the wait for a connection. */
+const maxWaitMilliseconds = 300_000
 const pollMilliseconds = 250
 /** WhatsApp does not delete a file this soon, so a rejection must have another cause. */
 const trustedMilliseconds = 10 * 60_000
@@ -59,11 +63,10 @@ async function uploadOnce(deps: UploadDeps, sender: MediaSender, source: MediaSo
   const { accountId, phoneNumberId } = sender
   const key: UploadKey = { accountId, phoneNumberId, sha256: source.sha256, type: source.type }
   const claimant = Buffer.from(deps.randomBytes(16)).toString('hex')
-  const giveUpAt = deps.now().getTime() + 2 * claimMilliseconds
+  const giveUpAt = deps.now().getTime() + maxWaitMilliseconds
   for (;;) {
     const now = deps.now()
-    const until = new Date(now.getTime() + claimMilliseconds)
-    const claim = await claimUpload(deps.db, key, { claimant, now, until })
+    const claim = await claimUpload(deps.db, key, { claimant, now, until: endOfClaim(deps) })
     if (claim.kind === 'uploaded') return claim.waMediaId
     if (claim.kind === 'claimed') return uploadClaimed(deps, { sender, source, key, claimant })
     if (now.getTime() > giveUpAt) throw unavailable('another upload of this file takes too long')
@@ -88,7 +91,15 @@ interface ClaimedUpload {
   claimant: string
 }
 
+function endOfClaim({ now, media }: UploadDeps): Date {
+  return new Date(now().getTime() + (media.limits.claimMilliseconds ?? defaultClaimMilliseconds))
+}
+
 async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }: ClaimedUpload): Promise<string> {
+  const { claimMilliseconds = defaultClaimMilliseconds } = deps.media.limits
+  // If this fails, another process may upload the file too, which does no harm.
+  const renew = () => renewClaim(deps.db, key, { claimant, until: endOfClaim(deps) }).catch(() => {})
+  const renewals = setInterval(() => void renew(), claimMilliseconds / renewalsPerClaim).unref()
   try {
     const { type, size } = source
     const outcome = await deps.whatsapp.uploadMedia(sender, {
@@ -106,6 +117,8 @@ async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }
       deps.log.warn({ err: failure, accountId: key.accountId }, 'could not release the claim of a file upload'),
     )
     throw error
+  } finally {
+    clearInterval(renewals)
   }
 }
 

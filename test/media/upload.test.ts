@@ -306,6 +306,40 @@ test('ends a send that waits too long for the upload of its file, and holds no s
   await node.close()
 })
 
+test('claims an upload to WhatsApp for a moment, and renews the claim while the upload lasts', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const phoneNumberId = '990000000000002'
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { whatsapp } = server.deps
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({
+    beside: server,
+    deps: {
+      media: { ...shared, limits: { ...shared.limits, claimMilliseconds: 600 } },
+      whatsapp: { ...whatsapp, uploadMedia: (...given) => released.then(() => whatsapp.uploadMedia(...given)) },
+    },
+  })
+  const readClaim = async () => {
+    const claims = server.deps.db.selectFrom('media_at_whatsapp').select('claimed_until')
+    const claim = await claims.where('phone_number_id', '=', phoneNumberId).executeTakeFirst()
+    return claim?.claimed_until?.getTime() ?? 0
+  }
+  const sending = through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+  await expect.poll(readClaim).toBeGreaterThan(0)
+
+  // If this process is killed, another one uploads the file then.
+  const claimedUntil = await readClaim()
+  expect(claimedUntil - Date.now()).toBeLessThan(60_000)
+  await expect.poll(readClaim).toBeGreaterThan(claimedUntil)
+
+  release()
+  expect((await sending).statusCode).toBe(200)
+  expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
+  await node.close()
+})
+
 test('recovers if WhatsApp deletes a file early', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
