@@ -231,7 +231,10 @@ async function releaseRoom(db: Kysely<Database>, accountId: string, { added, cou
     where account_id = ${accountId} and counted_at = ${countedAt}::text::timestamptz`.execute(db)
 }
 
-/** Counts the list, unless it was counted a moment ago. */
+/**
+ * Counts the list, unless it was counted a moment ago. A count that began before another one was stored lacks what was
+ * reserved since, so it is discarded.
+ */
 async function recount(db: Kysely<Database>, accountId: string): Promise<void> {
   await sql`
     insert into suppression_usage as u (account_id, entries, counted_at)
@@ -240,7 +243,8 @@ async function recount(db: Kysely<Database>, accountId: string): Promise<void> {
       select from suppression_usage
       where account_id = ${accountId} and counted_at > now() - ${recountSeconds} * interval '1 second'
     )
-    on conflict (account_id) do update set entries = excluded.entries, counted_at = excluded.counted_at`.execute(db)
+    on conflict (account_id) do update set entries = excluded.entries, counted_at = excluded.counted_at
+      where u.counted_at <= now() - ${recountSeconds} * interval '1 second'`.execute(db)
 }
 
 /** Makes room for another entry. */
