@@ -100,7 +100,7 @@ function writeWelcome(url: string, demo: Demo, cloudApi: CloudApi): string {
       'Commands     npm run waybill -- --help',
     ].join('\n'),
     describeCloudApi(cloudApi),
-    'Press Ctrl+C to stop. The data is kept.',
+    'Press Ctrl+C to stop. The data is kept.\nThe statuses of messages follow; at the first start, those of an example message.',
   ].join('\n\n')
 }
 
