@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncDueTemplates, syncTemplates } from '../../src/templates/sync.ts'
-import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+import { getMessage, post, sendOne, status } from '../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 /** A secret cannot be decrypted if its key was removed from the ring or its row comes from another installation. */
 
-const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 const unreadable = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
 
@@ -79,30 +78,19 @@ test('syncs every due WABA when the token of one is unreadable', async () => {
 test('accepts a callback about two numbers when one app secret is unreadable', async () => {
   const lost = await server.account()
   const other = await server.account()
-  const { messageId, waMessageId } = (await other.post(path, example)).json().data as Record<string, string>
+  const { messageId, waMessageId } = await sendOne(other)
   await change(lost, { app_secret_encrypted: unreadable })
 
-  const statusOf = ({ phoneNumberId }: TestAccount, id: string | undefined) => ({
-    field: 'messages',
-    value: {
-      messaging_product: 'whatsapp',
-      metadata: { display_phone_number: '15550783881', phone_number_id: phoneNumberId },
-      statuses: [{ id, status: 'delivered', timestamp: '1800000000', recipient_id: example.to }],
-    },
-  })
-  const changes = [statusOf(lost, 'wamid.lost'), statusOf(other, waMessageId)]
-  const response = await post({ object: 'whatsapp_business_account', entry: [{ id: '1', changes }] })
+  const changes = [deliveredStatus(lost, 'wamid.lost'), deliveredStatus(other, waMessageId)]
+  const response = await post(server, { object: 'whatsapp_business_account', entry: [{ id: '1', changes }] })
 
   expect(response.statusCode).toBe(200)
-  expect((await other.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe('delivered')
+  expect(await getMessage(other, messageId)).toMatchObject({ status: 'delivered' })
   expect(listErrors(lost.whatsAppAccountId)).not.toEqual([])
 })
 
-function post(callback: object): Promise<TestResponse> {
-  const body = Buffer.from(JSON.stringify(callback))
-  const headers = {
-    'content-type': 'application/json',
-    'x-hub-signature-256': signCallback(body, 'test-app-secret'),
-  }
-  return server.request('POST', '/webhooks/whatsapp', { headers, body })
+function deliveredStatus({ phoneNumberId }: TestAccount, waMessageId: string) {
+  const metadata = { display_phone_number: '15550783881', phone_number_id: phoneNumberId }
+  const statuses = [status('delivered', waMessageId)]
+  return { field: 'messages', value: { messaging_product: 'whatsapp', metadata, statuses } }
 }

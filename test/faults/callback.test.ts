@@ -6,6 +6,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { callbackPath, messagesCallback, status } from '../support/callbacks.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
@@ -44,16 +45,9 @@ afterAll(async () => {
 })
 
 function post(node: ServeProcess, messageId: string, waMessageId: string): Promise<number> {
-  const status = { id: waMessageId, status: 'delivered', timestamp: '1800000000', biz_opaque_callback_data: messageId }
-  const value = {
-    messaging_product: 'whatsapp',
-    metadata: { phone_number_id: simulator.phoneNumberId },
-    statuses: [status],
-  }
-  const body = Buffer.from(
-    JSON.stringify({ entry: [{ id: simulator.wabaId, changes: [{ field: 'messages', value }] }] }),
-  )
-  return request(`${node.url}/webhooks/whatsapp`, {
+  const statuses = [status('delivered', waMessageId, { callbackData: messageId })]
+  const body = Buffer.from(JSON.stringify(messagesCallback(simulator.phoneNumberId, statuses)))
+  return request(node.url + callbackPath, {
     method: 'POST',
     headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
     body,

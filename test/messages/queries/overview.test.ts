@@ -11,7 +11,7 @@ import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { encodeId } from '../../../src/platform/ids.ts'
 import { adviseOnFailure } from '../../../src/whatsapp/failure-advice.ts'
-import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { report as reportStatuses, status } from '../../support/callbacks.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -50,26 +50,15 @@ interface Reported {
 }
 
 /** Posts a signed callback. */
-async function report(...statuses: Reported[]): Promise<void> {
-  const value = {
-    messaging_product: 'whatsapp',
-    metadata: { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId },
-    statuses: statuses.map(({ of, status, at = now, code }) => ({
-      id: of.waMessageId,
-      status,
-      timestamp: String(Math.floor(at.getTime() / 1000)),
-      recipient_id: sendMessage.example.input.to,
-      biz_opaque_callback_data: of.messageId,
+function report(...statuses: Reported[]): Promise<void> {
+  const reports = statuses.map(({ of, status: name, at = now, code }) =>
+    status(name, of.waMessageId, {
+      at: Math.floor(at.getTime() / 1000),
+      callbackData: of.messageId,
       ...(code !== undefined && { errors: [{ code, title: 'Failed' }] }),
-    })),
-  }
-  const entry = [{ id: account.wabaId, changes: [{ field: 'messages', value }] }]
-  const body = Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry }))
-  const response = await server.request('POST', '/webhooks/whatsapp', {
-    headers: { 'content-type': 'application/json', 'x-hub-signature-256': signCallback(body, 'test-app-secret') },
-    body,
-  })
-  expect(response.statusCode).toBe(200)
+    }),
+  )
+  return reportStatuses(server, account, reports)
 }
 
 /** Reads the overview like the dashboard. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { report as reportStatuses, status } from '../../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -176,33 +176,16 @@ test('does not report a key as in use for an hour after the clock was set back',
   expect(retry.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
 })
 
-async function report(
+function report(
   messageId: string,
   waMessageId: string,
   ...statuses: ('sent' | 'delivered' | 'read' | 'failed')[]
 ): Promise<void> {
-  const reports = statuses.map((status) => ({
-    id: waMessageId,
-    status,
-    timestamp: '1800000000',
-    recipient_id: example.to,
-    biz_opaque_callback_data: messageId,
-    ...(status === 'failed' && {
-      errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }],
-    }),
-  }))
-  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-  const value = { messaging_product: 'whatsapp', metadata, statuses: reports }
-  const callback = {
-    object: 'whatsapp_business_account',
-    entry: [{ id: '1', changes: [{ field: 'messages', value }] }],
-  }
-  const body = Buffer.from(JSON.stringify(callback))
-  const headers = {
-    'content-type': 'application/json',
-    'x-hub-signature-256': signCallback(body, 'test-app-secret'),
-  }
-  expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
+  const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }]
+  const reports = statuses.map((name) =>
+    status(name, waMessageId, { callbackData: messageId, ...(name === 'failed' && { errors }) }),
+  )
+  return reportStatuses(server, account, reports)
 }
 
 /** Sends a message without a response, so that only its statuses reveal the outcome. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
-import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { messagesCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -20,7 +19,7 @@ async function storeSent({ accountId, whatsAppAccountId }: TestAccount, count: n
   return ids
 }
 
-async function postDelivered(customer: TestAccount, messageIds: string[], appSecret: string): Promise<number> {
+async function postDelivered(customer: TestAccount, messageIds: string[]): Promise<number> {
   const statuses = messageIds.map((id) => ({
     // Short, so that 22,000 fit into 3 MB.
     id: `w${id.slice(-6)}`,
@@ -28,13 +27,8 @@ async function postDelivered(customer: TestAccount, messageIds: string[], appSec
     timestamp: '1800000000',
     biz_opaque_callback_data: id,
   }))
-  const value = { metadata: { phone_number_id: customer.phoneNumberId }, statuses }
-  const body = Buffer.from(JSON.stringify({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] }))
-  const { statusCode } = await server.request('POST', `/webhooks/whatsapp/${customer.whatsAppAccountId}`, {
-    headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
-    body,
-  })
-  return statusCode
+  const callback = messagesCallback(customer.phoneNumberId, statuses)
+  return (await post(server, callback, { to: customer.whatsAppAccountId })).statusCode
 }
 
 async function countDelivered({ accountId }: TestAccount): Promise<number> {
@@ -51,11 +45,11 @@ test('applies a single status without waiting for 22,000 statuses of another acc
   const noisy = await server.account()
   const quiet = await server.account()
   const many = await storeSent(noisy, 22_000)
-  const large = postDelivered(noisy, many, 'test-app-secret')
+  const large = postDelivered(noisy, many)
   await expect.poll(() => countDelivered(noisy)).toBeGreaterThan(0)
 
   const [messageId = ''] = await storeSent(quiet, 1)
-  expect(await postDelivered(quiet, [messageId], 'test-app-secret')).toBe(200)
+  expect(await postDelivered(quiet, [messageId])).toBe(200)
 
   expect(await countDelivered(quiet)).toBe(1)
   // The single status overtakes the waiting ones; how many of those are applied by then depends on the machine.
@@ -66,29 +60,17 @@ test('applies a single status without waiting for 22,000 statuses of another acc
 
 test('emits the events of one callback in order, even across several transactions', async () => {
   const customer = await server.account()
-  const { messageId, waMessageId } = (await customer.post('/api/v1/message/send', sendMessage.example.input)).json()
-    .data as Record<string, string>
+  const { messageId, waMessageId } = await sendOne(customer)
   const others = await storeSent(customer, 1_500)
-  const of = (status: string) => ({
-    id: waMessageId,
-    status,
-    timestamp: '1800000000',
-    biz_opaque_callback_data: messageId,
-  })
-  const filling = others.map((id) => ({ ...of('delivered'), id: `wamid.${id}`, biz_opaque_callback_data: id }))
-  const value = {
-    metadata: { phone_number_id: customer.phoneNumberId },
-    statuses: [of('delivered'), ...filling, of('read')],
-  }
-  const body = Buffer.from(JSON.stringify({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] }))
-  const headers = { 'x-hub-signature-256': signCallback(body, 'test-app-secret') }
-  expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
+  const of = (name: string) => status(name, waMessageId, { callbackData: messageId })
+  const filling = others.map((id) => status('delivered', `wamid.${id}`, { callbackData: id }))
+  await report(server, customer, [of('delivered'), ...filling, of('read')])
 
   const events = await server.deps.db
     .selectFrom('events')
     .select('type')
     .where('account_id', '=', customer.accountId)
-    .where('message_id', '=', messageId ?? '')
+    .where('message_id', '=', messageId)
     .orderBy('id')
     .execute()
   expect(events.map(({ type }) => type)).toEqual(['message.delivered', 'message.read'])
