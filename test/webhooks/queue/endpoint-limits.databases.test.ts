@@ -2,12 +2,6 @@ import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
-import {
-  countAllowed,
-  type LimitedEndpoint,
-  paceAfter,
-  secondsUntilAllowed,
-} from '../../../src/webhooks/queue/endpoint-limits.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
@@ -30,50 +24,6 @@ afterEach(async () => {
 afterAll(async () => {
   await webhooks.close()
   await database.close()
-})
-
-const unlimited: LimitedEndpoint = { maxPerSecond: null, maxConcurrent: null, pacedSeconds: -1, running: 0 }
-
-test.each([
-  { endpoint: { maxConcurrent: 5, running: 0 }, allowed: 5 },
-  { endpoint: { maxConcurrent: 5, running: 3 }, allowed: 2 },
-  { endpoint: { maxConcurrent: 5, running: 9 }, allowed: 0 },
-  // After a pause: one attempt, plus those of 50 ms.
-  { endpoint: { maxPerSecond: 100, pacedSeconds: -60 }, allowed: 6 },
-  { endpoint: { maxPerSecond: 10, pacedSeconds: -60 }, allowed: 1 },
-  { endpoint: { maxPerSecond: 1, pacedSeconds: -60 }, allowed: 1 },
-  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.5 }, allowed: 0 },
-  { endpoint: { maxPerSecond: 100, pacedSeconds: -0.035 }, allowed: 3 },
-  { endpoint: { maxPerSecond: 100, pacedSeconds: 0.02 }, allowed: 0 },
-  { endpoint: { maxPerSecond: 100, pacedSeconds: -60, maxConcurrent: 5, running: 1 }, allowed: 4 },
-])('allows $allowed attempts of $endpoint', ({ endpoint, allowed }) => {
-  expect(countAllowed({ ...unlimited, ...endpoint })).toBe(allowed)
-})
-
-test.each([1, 3, 7, 10, 64, 250, 1_000])('starts %i attempts a second, with short bursts', (maxPerSecond) => {
-  const starts: number[] = []
-  let pacedUntil = -60
-  for (let milliseconds = 0; milliseconds < 10_000; milliseconds += 10) {
-    const now = milliseconds / 1_000
-    const endpoint = { ...unlimited, maxPerSecond, pacedSeconds: pacedUntil - now }
-    const allowed = countAllowed(endpoint)
-    if (allowed === 0) continue
-    starts.push(...Array.from({ length: allowed }, () => now))
-    pacedUntil = now + paceAfter(endpoint, allowed)
-  }
-  expect(starts.length).toBeGreaterThanOrEqual(maxPerSecond * 9.8)
-  const burst = 1 + Math.floor(maxPerSecond / 20)
-  for (const from of starts)
-    expect(starts.filter((at) => at >= from && at < from + 1).length).toBeLessThanOrEqual(maxPerSecond + burst)
-})
-
-test.each([
-  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.25 }, seconds: 0.75 },
-  { endpoint: { maxPerSecond: 1, pacedSeconds: 3 }, seconds: 4 },
-  { endpoint: { maxPerSecond: 1_000, pacedSeconds: 0 }, seconds: 0.02 },
-  { endpoint: { maxConcurrent: 5, running: 5 }, seconds: 0.05 },
-])('checks $endpoint again after $seconds s', ({ endpoint, seconds }) => {
-  expect(secondsUntilAllowed({ ...unlimited, ...endpoint })).toBeCloseTo(seconds)
 })
 
 test('sends no more concurrent requests than the endpoint allows, for any number of workers', async () => {
