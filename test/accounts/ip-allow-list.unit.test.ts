@@ -20,6 +20,20 @@ test.each([
   { entry: '64:ff9b:1::c000:201', becomes: '64:ff9b:1::c000:201' },
   { entry: '2001:DB8:0::1', becomes: '2001:db8::1' },
   { entry: '2001:db8::1/32', becomes: '2001:db8::/32' },
+  // A v4-mapped range with a prefix of 96 bits or more contains only IPv4 addresses.
+  { entry: '::ffff:0:0/96', becomes: '0.0.0.0/0' },
+  { entry: '::ffff:192.0.2.1/96', becomes: '0.0.0.0/0' },
+  { entry: '::ffff:192.0.2.1/97', becomes: '128.0.0.0/1' },
+  { entry: '::ffff:192.0.2.1/128', becomes: '192.0.2.1/32' },
+  // A wider range contains other addresses too.
+  { entry: '::ffff:0:0/95', becomes: '::fffe:0:0/95' },
+  { entry: '::ffff:192.0.2.1/0', becomes: '::/0' },
+  { entry: '0.0.0.0/0', becomes: '0.0.0.0/0' },
+  { entry: '192.0.2.1/32', becomes: '192.0.2.1/32' },
+  { entry: '192.0.2.255/31', becomes: '192.0.2.254/31' },
+  { entry: '2001:db8::ff/128', becomes: '2001:db8::ff/128' },
+  { entry: '2001:db8::ff/127', becomes: '2001:db8::fe/127' },
+  { entry: '192.0.2.1/024', becomes: '192.0.2.0/24' },
 ])('normalizes the allow-list entry $entry to $becomes', ({ entry, becomes }) => {
   expect(normalizeAllowListEntry(entry)).toBe(becomes)
 })
@@ -37,8 +51,44 @@ test.each([
   '192.0.2.1/24/8',
   '192.0.2.1/',
   '*',
+  '192.0.2.1/ 24',
+  '192.0.2.1/24 8',
+  '192.0.2.1/0x8',
+  '192.0.2.1/x8',
+  '192.0.2.1/8x',
+  '192.0.2.1/1024',
+  '192.0.2.1/99',
+  '::ffff:192.0.2.1/129',
+  '192.0.2.0/24/',
+  'example.com/24',
+  '/24',
+  'fe80::1%eth0',
+  'fe80::1%eth0/64',
+  '::ffff:0xc0.0.2.1/120',
 ])('rejects the allow-list entry %j', (entry) => {
   expect(normalizeAllowListEntry(entry)).toBeUndefined()
+})
+
+test.each([
+  { address: '192.0.2.1', becomes: '192.0.2.1' },
+  { address: '::FFFF:192.0.2.1', becomes: '192.0.2.1' },
+  { address: '0:0:0:0:0:ffff:192.0.2.1', becomes: '192.0.2.1' },
+  { address: '2001:DB8:0:0::1', becomes: '2001:db8::1' },
+  { address: '192.0.2.01', becomes: undefined },
+  { address: '::ffff:192.0.2.01', becomes: undefined },
+  { address: '::ffff:0xc0.0.2.1', becomes: undefined },
+  { address: '::ffff:0300.0.2.1', becomes: undefined },
+  { address: '192.0.2.1%eth0', becomes: undefined },
+  { address: '::ffff:192.0.2.1%eth0', becomes: undefined },
+  { address: '2001:db8::1%eth0', becomes: undefined },
+  { address: 'fe80::1%eth0', becomes: undefined },
+  { address: 'fe80::1%', becomes: undefined },
+  { address: '192.0.2', becomes: undefined },
+  { address: '3221225985', becomes: undefined },
+  { address: 'localhost', becomes: undefined },
+  { address: '', becomes: undefined },
+])('normalizes the address $address to $becomes', ({ address, becomes }) => {
+  expect(normalizeAddress(address)).toBe(becomes)
 })
 
 test('normalizes v4-mapped IPv6 addresses to IPv4', () => {
@@ -54,9 +104,13 @@ test('normalizes v4-mapped IPv6 addresses to IPv4', () => {
 
 test.each([
   { address: '192.0.2.1', network: '192.0.2.1' },
-  { address: '2001:db8::1:2:3:4', network: '2001:db8::/64' },
+  { address: '::ffff:192.0.2.1', network: '192.0.2.1' },
+  { address: '2001:db8:1:2:3::4', network: '2001:db8:1:2::/64' },
+  { address: 'fe80::1:2:3:4', network: 'fe80::/64' },
   { address: '64:ff9b::192.0.2.1', network: '192.0.2.1' },
   { address: '64:ff9b:1::192.0.2.1', network: '64:ff9b:1::c000:201' },
+  { address: 'unix:', network: 'unix:' },
+  { address: 'unknown', network: 'unknown' },
 ])('counts $address as the network $network', ({ address, network }) => {
   expect(networkOf(address)).toBe(network)
 })

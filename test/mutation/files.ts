@@ -12,10 +12,7 @@ const pure: MutatedFiles = {
     'test/messages/send/replay.unit.test.ts',
   ],
   'src/messages/send/responses.ts': ['test/messages/send/replay.unit.test.ts'],
-  'src/accounts/ip-allow-list.ts': [
-    'test/accounts/ip-allow-list.unit.test.ts',
-    'test/accounts/allow-list-ranges.unit.test.ts',
-  ],
+  'src/accounts/ip-allow-list.ts': ['test/accounts/ip-allow-list.unit.test.ts'],
   'src/accounts/rate-limit.ts': ['test/accounts/budget.unit.test.ts'],
   'src/pipeline/budgets.ts': ['test/pipeline/budgets.unit.test.ts'],
   'src/messages/status/advance.ts': [
