@@ -57,16 +57,6 @@ test('generates one key for concurrent calls', async () => {
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
 })
 
-test('replaces the old key immediately on regeneration', async () => {
-  const { accountId } = await createAccount(deps, { name: 'Regenerate' })
-  const old = await generateKey(deps, accountId)
-
-  const renewed = await regenerateKey(deps, accountId)
-
-  expect(await ownerOf(old.apiKey)).toBeUndefined()
-  expect(await ownerOf(renewed.apiKey)).toBe(accountId)
-})
-
 test('invalidates a revoked key and allows a new one', async () => {
   const { accountId } = await createAccount(deps, { name: 'Revoke' })
   const { apiKey } = await generateKey(deps, accountId)

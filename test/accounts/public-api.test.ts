@@ -106,12 +106,15 @@ test('normalizes the allow-list and shows whether it includes the current addres
 test.each([
   { entry: '300.1.1.1', says: 'is neither an IP address nor a CIDR range' },
   { entry: '', says: 'must not be empty' },
-])('reports an invalid entry with its field: $entry', async ({ entry, says }) => {
-  const { statusCode, error } = await change('setAllowList', { allowList: ['192.0.2.1', entry] })
+])('reports an invalid entry with its field and keeps the previous list: $entry', async ({ entry, says }) => {
+  const before = ['192.0.2.1']
+  await change('setAllowList', { allowList: before })
+
+  const { statusCode, error } = await change('setAllowList', { allowList: ['192.0.2.2', entry] })
 
   expect(statusCode).toBe(400)
   expect(Object.entries(error.data.fields ?? {})).toEqual([
     [expect.stringMatching(/^allowList/), expect.stringContaining(says)],
   ])
-  expect((await read()).allowList).toEqual([])
+  expect((await read()).allowList).toEqual(before)
 })
