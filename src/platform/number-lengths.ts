@@ -75,9 +75,10 @@ interface NumberPlan {
   callingCode: string
   /** Such as `9-10,12`. */
   lengths: string
+  has: ReadonlySet<number>
 }
 
-const plans = new Map<string, NumberPlan & { has: ReadonlySet<number> }>(
+const plans = new Map<string, NumberPlan>(
   possible.split(';').flatMap((entry) => {
     const [lengths = '', codes = ''] = entry.trim().split(': ')
     const has = new Set(lengths.split(',').flatMap(toRange))
@@ -90,16 +91,12 @@ function toRange(text: string): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-function planOf(number: string): (NumberPlan & { has: ReadonlySet<number> }) | undefined {
+/** The calling code that a number starts with, and the lengths of its numbers; undefined if no country has it. */
+export function findNumberPlan(number: string): NumberPlan | undefined {
   return plans.get(number.slice(0, 3)) ?? plans.get(number.slice(0, 2)) ?? plans.get(number.slice(0, 1))
 }
 
 /** Whether a number has a known calling code, and as many digits as its numbers can have. Digits only. */
 export function isPossibleNumber(number: string): boolean {
-  return planOf(number)?.has.has(number.length) === true
-}
-
-/** The calling code that a number starts with, and the lengths of its numbers; undefined if no country has it. */
-export function findNumberPlan(number: string): NumberPlan | undefined {
-  return planOf(number)
+  return findNumberPlan(number)?.has.has(number.length) === true
 }
