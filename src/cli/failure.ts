@@ -6,6 +6,7 @@ import { DatabaseSettingError, PoolerError } from '../platform/db/connect/sessio
 import { isCanceled, isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
+import { capitalize } from '../platform/text.ts'
 import { OutputError } from './output.ts'
 
 /** A failed command, as text for standard error and an exit code. */
@@ -48,10 +49,6 @@ function describe(error: unknown): string {
   // Only the message, because the `detail` of a database error can contain user data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** A usage error: exit code 2, followed by the usage of the command. */

@@ -5,3 +5,12 @@ export function cut(text: string, maxLength: number): string {
     .replace(/[\ud800-\udbff]$/, '')
     .toWellFormed()
 }
+
+/** Replaces control characters and Unicode line breaks. */
+export function toLine(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+}
+
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

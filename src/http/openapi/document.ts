@@ -110,3 +110,7 @@ export interface Schema {
 export function refer(kind: 'schemas' | 'parameters' | 'responses' | 'headers', name: string): Reference {
   return { $ref: `#/components/${kind}/${name}` }
 }
+
+export function isReference(node: object): node is Reference {
+  return '$ref' in node
+}

@@ -1,14 +1,14 @@
 import { stringify } from 'yaml'
-import type {
-  OpenApi30Document,
-  OpenApiDocument,
-  Operation,
-  Parameter,
-  PathItem,
-  Reference,
-  RequestBody,
-  Response,
-  Schema,
+import {
+  isReference,
+  type OpenApi30Document,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type RequestBody,
+  type Response,
+  type Schema,
 } from './document.ts'
 import { mapValues } from './schemas.ts'
 
@@ -72,10 +72,6 @@ function convertResponse(response: Response): Response {
 
 function convertContent<Content extends RequestBody['content'] | Response['content']>(content: Content): Content {
   return mapValues(content, (body) => ({ ...body, schema: convertSchema(body.schema) })) as Content
-}
-
-function isReference(node: object): node is Reference {
-  return '$ref' in node
 }
 
 /** Keywords that have the same meaning in both versions and need no conversion. */

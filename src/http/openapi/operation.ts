@@ -2,8 +2,10 @@ import { STATUS_CODES } from 'node:http'
 import { ErrorResponse } from '../../../contracts/envelope.ts'
 import { type ApiErrorCode, apiErrorCodes, describeError, type ErrorCode } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import { capitalize } from '../../platform/text.ts'
 import {
   type Header,
+  isReference,
   type Operation,
   type Parameter,
   refer,
@@ -12,7 +14,7 @@ import {
   type Response,
   type Schema,
 } from './document.ts'
-import { capitalize, listNamedSchemas, mapValues, simplify, writeResponseSchema } from './schemas.ts'
+import { listNamedSchemas, mapValues, simplify, writeResponseSchema } from './schemas.ts'
 
 /** Completes the generator's draft of an operation with the more precise information from its contract. */
 export function writeOperation(
@@ -213,10 +215,6 @@ function listCodes({ content }: Response): string[] {
 /** `NO_ACTIVE_ACCOUNT` becomes `NoActiveAccount`. */
 function toPascalCase(code: string): string {
   return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function isReference(node: object): node is Reference {
-  return '$ref' in node
 }
 
 /** Replaces parameters that are the same in several operations by references to shared ones, and returns these by name. */

@@ -89,7 +89,3 @@ function rewrite(schema: Schema, change: (schema: Schema) => Schema): Schema {
     ...(typeof additionalProperties === 'object' && { additionalProperties: rewrite(additionalProperties, change) }),
   })
 }
-
-export function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}

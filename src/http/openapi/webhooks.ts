@@ -1,7 +1,8 @@
 import { MessageEvent, type WebhookEvent } from '../../../contracts/events.ts'
 import { WebhookHeaders, webhooks } from '../../../contracts/webhooks.ts'
+import { capitalize } from '../../platform/text.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
-import { capitalize, listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
+import { listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
 
 /** Returns the `webhooks` section: one request for each event type, as its receiver sees it. */
 export function writeWebhooks(): OpenApiDocument['webhooks'] {

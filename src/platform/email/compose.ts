@@ -1,4 +1,4 @@
-import { cut } from '../text.ts'
+import { cut, toLine } from '../text.ts'
 
 /** Subject and body of an email. */
 export interface EmailContent {
@@ -47,11 +47,6 @@ export function composeEmail({ subject, paragraphs, link, closing = [], unsubscr
 
 function toLink({ label, url }: { label: string; url: string }): string {
   return `<p><a href="${escapeHtml(url)}">${escapeHtml(label)}</a></p>`
-}
-
-/** Replaces control characters and Unicode line breaks. */
-function toLine(text: string): string {
-  return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
 }
 
 function toParagraph(text: string): string {

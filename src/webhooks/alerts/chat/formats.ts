@@ -1,5 +1,5 @@
 import type { ChatFormat } from '../../../../contracts/dashboard/alert.ts'
-import { cut } from '../../../platform/text.ts'
+import { cut, toLine } from '../../../platform/text.ts'
 import type { AlertText } from '../text.ts'
 
 /** Slack's limit for a header. A section may have 3000 characters. */
@@ -66,11 +66,6 @@ function toTeams({ title, paragraphs, link }: AlertText) {
       },
     ],
   }
-}
-
-/** Replaces control characters and line breaks. */
-function toLine(text: string): string {
-  return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
 }
 
 /** Hosts whose format is known. */
