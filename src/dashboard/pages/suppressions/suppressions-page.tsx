@@ -6,10 +6,10 @@ import { useEffect } from 'react'
 import { useLocation } from 'react-router'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { PageHeader } from '../../ui/page.tsx'
+import { CopyField } from '../../ui/copy.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
 import { AddModal } from './add-modal.tsx'
 import { CategoriesSection } from './categories-section.tsx'
-import { EraseSection } from './erase-section.tsx'
 import { ListSection } from './list-section.tsx'
 
 export function SuppressionsPage() {
@@ -35,5 +35,23 @@ export function SuppressionsPage() {
       {canChange && <EraseSection />}
       <AddModal opened={adding} onClose={close} />
     </>
+  )
+}
+
+/** Says how a person is erased: it searches everything that is stored, so only an operator can do it, by a command. */
+function EraseSection() {
+  const { accountId } = useAccount()
+  return (
+    <Section
+      title={t`Erase a person`}
+      description={t`For people who ask you to delete their data (GDPR). Waybill removes the number from everything that it stores. Their messages stay in the log without a recipient, and an opt-out still applies.`}
+    >
+      <CopyField
+        wraps
+        label={t`Command`}
+        description={t`Ask an operator of this server to run it, with the person’s number in place of NUMBER.`}
+        value={`waybill recipient erase NUMBER --account ${accountId}`}
+      />
+    </Section>
   )
 }
