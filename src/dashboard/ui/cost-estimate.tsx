@@ -8,7 +8,8 @@ import type { CostEstimate } from '../../../contracts/pricing.ts'
 import { api } from '../api/client.ts'
 import { describeCountry } from '../language/format.ts'
 import { useAccount, useUser } from '../session/session.ts'
-import { describePrice, describeCardDate, describeCategory } from './money.ts'
+import { describeCategory, describePrice } from './money.ts'
+import { describeDay } from './time.ts'
 
 interface CostEstimateTextProps {
   /** The number typed so far, without punctuation. */
@@ -46,7 +47,7 @@ function Estimate({ estimate, isSandbox }: { estimate: CostEstimate; isSandbox: 
   const { amount, internationalAmount, currency, category, market, rateCardDate } = estimate
   const [cost, cardDate, categoryName] = [
     describePrice(amount, currency),
-    describeCardDate(rateCardDate),
+    describeDay(rateCardDate),
     describeCategory(category),
   ]
   return (

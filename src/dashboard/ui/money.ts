@@ -1,7 +1,7 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { translate } from '../language/i18n.ts'
-import { dateFormat, numberFormat } from '../language/format.ts'
+import { numberFormat } from '../language/format.ts'
 import type { ReportedCategory } from '../../../contracts/pricing.ts'
 
 const smallAmount = 0.1
@@ -22,11 +22,6 @@ function format(amount: string, currency: string, isPrecise: boolean): string {
   const options = { style: 'currency', currency, ...(isPrecise && { maximumFractionDigits: preciseDigits }) } as const
   // `format` accepts decimal strings, typed as a template literal.
   return numberFormat(options).format(amount as `${number}`)
-}
-
-/** The first day of a rate card, such as `Oct 1, 2026`. */
-export function describeCardDate(date: string): string {
-  return dateFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
 }
 
 const categoryNames = {

@@ -47,6 +47,11 @@ export function describeExactly(at: string): string {
   return `${format.format(new Date(at))} ${format.resolvedOptions().timeZone}`
 }
 
+/** `Nov 20, 2026`. Formatted in UTC, because the local time zone could shift the day. */
+export function describeDay(date: string): string {
+  return dateFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
+}
+
 /** `2026-11-22 09:30:00`, in the reader's time zone: what spreadsheets read as a time. */
 export function toSheetTime(at: string): string {
   const time = new Date(at)
@@ -99,4 +104,9 @@ export function describeWait(seconds: number): string {
   if (!(seconds > 0)) return t`a minute`
   if (seconds <= 90) return plural(seconds, { one: '# second', other: '# seconds' })
   return plural(Math.ceil(seconds / 60), { one: '# minute', other: '# minutes' })
+}
+
+/** `1 day`, `30 days` */
+export function describeDays(days: number): string {
+  return plural(days, { one: '# day', other: '# days' })
 }

@@ -4,7 +4,7 @@ import { Anchor, SegmentedControl, Table, Text, UnstyledButton } from '@mantine/
 import { IconChevronDown, IconSelector } from '@tabler/icons-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
-import { describeCountry } from '../../language/format.ts'
+import { describeCountry, formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview, Share } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
@@ -16,7 +16,6 @@ import styles from './overview.module.css'
 import {
   type BreakdownOrder,
   countFailed,
-  describeCount,
   describeShare,
   measureShare,
   stageNames,
@@ -183,16 +182,16 @@ function BreakdownRow({ name, to, toFailed, funnel, order, largest }: BreakdownR
         )}
         <Bar segment={order === 'failed' ? 'undelivered' : 'delivered'} share={measureShare(funnel, order) / largest} />
       </Table.Th>
-      <Table.Td fw={500}>{describeCount(attempted)}</Table.Td>
+      <Table.Td fw={500}>{formatNumber(attempted)}</Table.Td>
       <Table.Td>{describeShare(delivered, attempted)}</Table.Td>
       <Table.Td>{describeShare(read, delivered)}</Table.Td>
       <Table.Td>
         <span className={styles['failed']}>
           {failed === 0 || toFailed === undefined ? (
-            <span>{describeCount(failed)}</span>
+            <span>{formatNumber(failed)}</span>
           ) : (
             <Anchor component={Link} to={toFailed} fz="inherit" aria-label={label}>
-              {describeCount(failed)}
+              {formatNumber(failed)}
             </Anchor>
           )}{' '}
           <Text span inherit c="dimmed">

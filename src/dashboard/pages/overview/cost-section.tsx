@@ -4,18 +4,18 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, SegmentedControl, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { describeCountry, formatList } from '../../language/format.ts'
+import { describeCountry, formatList, formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
 import { api } from '../../api/client.ts'
 import { useAccount, useUser } from '../../session/session.ts'
-import { describeAmount, describeCardDate, describeCategory, describePrice } from '../../ui/money.ts'
+import { describeAmount, describeCategory, describePrice } from '../../ui/money.ts'
 import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeDay } from '../../ui/time.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
 import { type Selection, toInput } from './period.ts'
-import { describeCount } from './statistics.ts'
 
 const dimensions = [
   { value: 'categories', label: msg`Category` },
@@ -78,13 +78,12 @@ export function CostSection({ selection }: { selection: Selection }) {
 
 function Total({ costs: { totals, currency } }: { costs: Costs }) {
   const { billable, free, amount } = totals
-  const counts = t`${describeCount(billable)} billable, ${describeCount(free)} free`
+  const counts = t`${formatNumber(billable)} billable, ${formatNumber(free)} free`
   if (currency === undefined || amount === undefined)
     return (
       <Text size="sm" mb="md">
         <Trans>
-          <strong>{describeCount(billable)}</strong> of {describeCount(billable + free)} delivered messages are
-          billable.
+          <strong>{formatNumber(billable)}</strong> of {formatNumber(billable + free)} delivered messages are billable.
         </Trans>
       </Text>
     )
@@ -157,18 +156,18 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
                 {row.name}
                 <Bar segment="inTransit" share={largest === 0 ? 0 : sizeOf(row) / largest} />
               </Table.Th>
-              <Table.Td>{describeCount(row.billable)}</Table.Td>
-              <Table.Td>{describeCount(row.free)}</Table.Td>
+              <Table.Td>{formatNumber(row.billable)}</Table.Td>
+              <Table.Td>{formatNumber(row.free)}</Table.Td>
               {currency !== undefined && <Table.Td fw={500}>{describeRowAmount(row, currency)}</Table.Td>}
             </Table.Tr>
           ))}
           {others.length > 0 && (
             <Table.Tr>
               <Table.Th scope="row" fw={400}>
-                <Trans>{describeCount(others.length)} others</Trans>
+                <Trans>{formatNumber(others.length)} others</Trans>
               </Table.Th>
-              <Table.Td>{describeCount(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
-              <Table.Td>{describeCount(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
+              <Table.Td>{formatNumber(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
+              <Table.Td>{formatNumber(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
               {currency !== undefined && (
                 <Table.Td>
                   <Trans>In the total</Trans>
@@ -203,7 +202,7 @@ const reasonNames = {
 
 function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }: { costs: Costs }) {
   const { sandbox } = useUser()
-  const free = freeReasons.map(({ reason, count }) => `${describeCount(count)} ${translate(reasonNames[reason])}`)
+  const free = freeReasons.map(({ reason, count }) => `${formatNumber(count)} ${translate(reasonNames[reason])}`)
   const notes = [
     sandbox !== undefined && totals.billable > 0 && describeSandbox(currency),
     free.length > 0 && t`Free: ${free.join(', ')}.`,
@@ -220,7 +219,7 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
       }),
     currency !== undefined &&
       rateCards.length > 0 &&
-      t`At the list rates in ${currency} valid from ${formatList(rateCards.map(describeCardDate))}. Meta’s invoice decides: volume tiers and taxes are not included.`,
+      t`At the list rates in ${currency} valid from ${formatList(rateCards.map(describeDay))}. Meta’s invoice decides: volume tiers and taxes are not included.`,
   ].filter((note) => note !== false)
   return (
     <>

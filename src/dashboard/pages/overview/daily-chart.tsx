@@ -2,13 +2,12 @@ import { BarChart, type BarChartSeries } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { numberFormat } from '../../language/format.ts'
+import { numberFormat, formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import styles from './overview.module.css'
 import {
   abbreviateDay,
   type DayCounts,
-  describeCount,
   describeSlot,
   listTicks,
   segmentNames,
@@ -86,7 +85,7 @@ function DayTooltip({ counts }: { counts: DayCounts }) {
         <div key={stage} className={styles['tooltipLine']}>
           <Text size="sm">{translate(stageNames[stage])}</Text>
           <Text size="sm" fw={500}>
-            {describeCount(counts[stage])}
+            {formatNumber(counts[stage])}
           </Text>
         </div>
       ))}

@@ -2,22 +2,14 @@ import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
+import { describeDay } from '../../ui/time.ts'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import {
-  type DayCounts,
-  describeCount,
-  describeDay,
-  describeSlot,
-  segmentNames,
-  segments,
-  slotKey,
-  stageNames,
-  stages,
-} from './statistics.ts'
+import { type DayCounts, describeSlot, segmentNames, segments, slotKey, stageNames, stages } from './statistics.ts'
 
 /** Loaded separately, because the chart library and the list of time zones are large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
@@ -107,7 +99,7 @@ function Legend() {
 
 function describeChart(title: string, { days, totals, unit }: Overview): string {
   const counts = stages
-    .map((stage) => `${describeCount(totals[stage])} ${translate(stageNames[stage]).toLowerCase()}`)
+    .map((stage) => `${formatNumber(totals[stage])} ${translate(stageNames[stage]).toLowerCase()}`)
     .join(', ')
   const period =
     unit === 'day'
@@ -138,7 +130,7 @@ function DailyTable({ days, label }: { days: DayCounts[]; label: string }) {
             </Table.Th>
             {stages.map((stage) => (
               <Table.Td key={stage} ta="right">
-                {describeCount(day[stage])}
+                {formatNumber(day[stage])}
               </Table.Td>
             ))}
           </Table.Tr>

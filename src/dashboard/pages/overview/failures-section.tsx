@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { formatNumber } from '../../language/format.ts'
 import { say } from '../../language/facts.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
@@ -10,7 +11,7 @@ import { Section } from '../../ui/page.tsx'
 import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
-import { countFailed, describeCount, describeShare, toLogRange } from './statistics.ts'
+import { countFailed, describeShare, toLogRange } from './statistics.ts'
 
 type Failure = Overview['failures'][number]
 
@@ -33,7 +34,7 @@ export function FailuresSection({ overview }: { overview: Overview }) {
         <>
           <Text size="sm" mb="md">
             <Trans>
-              <strong>{describeCount(failed)}</strong> failed: {describeSplit(totals)}.
+              <strong>{formatNumber(failed)}</strong> failed: {describeSplit(totals)}.
             </Trans>
           </Text>
           <Stack component="ul" gap="md" m={0} p={0} aria-label={t`Reasons`} className={styles['list']}>
@@ -48,7 +49,7 @@ export function FailuresSection({ overview }: { overview: Overview }) {
           )}
           {others > 0 && (
             <Text size="sm" mt="md" c="dimmed">
-              <Trans>Other reasons: {describeCount(others)}</Trans>
+              <Trans>Other reasons: {formatNumber(others)}</Trans>
             </Text>
           )}
         </>
@@ -80,7 +81,7 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
           {hasTwin && ` (${code})`}
         </Anchor>
         <span className={styles['count']}>
-          {describeCount(count)}{' '}
+          {formatNumber(count)}{' '}
           <Text span inherit c="dimmed">
             · {describeShare(count, failed)}
           </Text>
@@ -103,8 +104,8 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
 /** `2 rejected`, `1 undelivered` or both. */
 function describeSplit({ refused, undelivered }: Pick<Funnel, 'refused' | 'undelivered'>): string {
   const parts = [
-    refused > 0 && t`${describeCount(refused)} rejected`,
-    undelivered > 0 && t`${describeCount(undelivered)} undelivered`,
+    refused > 0 && t`${formatNumber(refused)} rejected`,
+    undelivered > 0 && t`${formatNumber(undelivered)} undelivered`,
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Anchor, Box, Paper, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import { formatNumber } from '../../language/format.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
@@ -15,7 +16,6 @@ import {
   countInTransit,
   type DayCounts,
   describeAverage,
-  describeCount,
   describeShare,
   listUnknown,
   type Segment,
@@ -31,7 +31,7 @@ function explainStage(stage: Stage, totals: Funnel): string {
     case 'attempted':
       return t`Messages that were to be sent. Those still pending are not counted yet.`
     case 'accepted':
-      return t`Accepted by WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.`
+      return t`Accepted by WhatsApp. ${formatNumber(countInTransit(totals))} not delivered yet.`
     case 'delivered':
       return t`Reached the recipient, read or not.`
     case 'read':
@@ -96,7 +96,7 @@ function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
   const { accountId } = useAccount()
   const count = overview.totals[stage]
   const failure = failures[stage]
-  if (failure === undefined || count === 0) return describeCount(count)
+  if (failure === undefined || count === 0) return formatNumber(count)
   const filters = { ...noFilters, status: 'failed' as const, failure, ...toLogRange(overview) }
   return (
     <Anchor
@@ -104,9 +104,9 @@ function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
       to={`/${accountId}/messages?${writeFilters(filters)}`}
       inherit
       c="inherit"
-      aria-label={`${describeCount(count)} ${translate(stageNames[stage])}`}
+      aria-label={`${formatNumber(count)} ${translate(stageNames[stage])}`}
     >
-      {describeCount(count)}
+      {formatNumber(count)}
     </Anchor>
   )
 }
@@ -119,7 +119,7 @@ function UnknownCount({ overview }: { overview: Overview }) {
   return (
     <Text component="dd" m={0} className={styles['change']} data-tone="bad">
       <Anchor component={Link} to={`/${accountId}/${listUnknown(overview)}`} inherit c="inherit">
-        {t`${describeCount(count)} more, outcome unknown`}
+        {t`${formatNumber(count)} more, outcome unknown`}
       </Anchor>
     </Text>
   )
@@ -134,7 +134,7 @@ interface ChangeTextProps {
 function ChangeText({ change, stage, previous }: ChangeTextProps) {
   const { direction, tone } = change
   const Icon = direction === 'up' ? IconArrowUpRight : IconArrowDownRight
-  const title = `${describeRange(previous)}: ${describeCount(previous.totals[stage])}`
+  const title = `${describeRange(previous)}: ${formatNumber(previous.totals[stage])}`
   return (
     <Text component="dd" m={0} className={styles['change']} data-tone={tone} title={title}>
       {direction && <Icon size={14} stroke={2} aria-hidden />}

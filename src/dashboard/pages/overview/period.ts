@@ -2,7 +2,8 @@ import { msg, t } from '@lingui/core/macro'
 import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { translate } from '../../language/i18n.ts'
 import type { DayRange } from '../../../../contracts/dashboard/overview.ts'
-import { abbreviateDay, describeDay } from './statistics.ts'
+import { describeDay } from '../../ui/time.ts'
+import { abbreviateDay } from './statistics.ts'
 
 /** Periods that end now. */
 export const presets = [

@@ -1,7 +1,8 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
-import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
+import { dateFormat, numberFormat } from '../../language/format.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { describeDay } from '../../ui/time.ts'
 import { noFilters, writeFilters } from '../messages/message-filters.ts'
 
 export type DayCounts = Overview['days'][number]
@@ -76,10 +77,6 @@ export function toSegments(funnel: Funnel): Record<Segment, number> {
 const onePlace = { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 } as const
 const smallest = 0.001
 
-export function describeCount(value: number): string {
-  return formatNumber(value)
-}
-
 /** `124`, or with a decimal place if small: `2.4`, `< 0.1`. */
 export function describeAverage(total: number, slots: number): string {
   if (slots === 0) return '–'
@@ -99,11 +96,6 @@ export function roundShare(part: number, whole: number): number {
 /** `98.2%`, or `–` if the total is 0. */
 export function describeShare(part: number, whole: number): string {
   return whole === 0 ? '–' : numberFormat(onePlace).format(roundShare(part, whole))
-}
-
-/** `Nov 20, 2026`. Formatted in UTC, because the local time zone could shift the day. */
-export function describeDay(date: string): string {
-  return dateFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
 }
 
 /** `Nov 20` */

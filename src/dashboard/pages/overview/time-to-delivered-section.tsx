@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
+import { formatNumber } from '../../language/format.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
-import { describeCount, describeShare, quickSeconds, toSteps } from './statistics.ts'
+import { describeShare, quickSeconds, toSteps } from './statistics.ts'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
   /** All delivered messages; for some, WhatsApp reports no time. */
@@ -29,7 +30,7 @@ export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDel
               <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
             </Trans>
             {total < delivered &&
-              ` ${t`WhatsApp reported the delivery time of ${describeCount(total)} of ${describeCount(delivered)} delivered messages; some are only reported as read.`}`}
+              ` ${t`WhatsApp reported the delivery time of ${formatNumber(total)} of ${formatNumber(delivered)} delivered messages; some are only reported as read.`}`}
           </Text>
           <Table
             aria-label={t`Delivery time`}
@@ -63,7 +64,7 @@ export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDel
                     <Bar segment="delivered" share={count / total} />
                   </Table.Td>
                   <Table.Td ta="right" className={styles['count']}>
-                    {describeCount(count)}
+                    {formatNumber(count)}
                   </Table.Td>
                   <Table.Td ta="right" c="dimmed" className={styles['count']}>
                     {describeShare(count, total)}

@@ -1,4 +1,4 @@
-import { plural, t } from '@lingui/core/macro'
+import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Group, Stack, Switch, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -12,6 +12,7 @@ import { useAccount, viewersHint } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
+import { describeDays } from '../../ui/time.ts'
 import { checkWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
 import { WholeNumberField } from '../../ui/fields.tsx'
 import { apiAccessKey } from './use-api-access.ts'
@@ -28,7 +29,7 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
     change: (days: number | null) => api.publicApi.setMessageContents.mutate({ accountId, keptDays: days }),
     invalidates: [apiAccessKey(accountId), ['messageContent', accountId]],
     done: ({ keptDays: days }) =>
-      days === null ? t`Message contents are not stored.` : t`Message contents are stored for ${inDays(days)}.`,
+      days === null ? t`Message contents are not stored.` : t`Message contents are stored for ${describeDays(days)}.`,
     onDone: close,
   })
   return (
@@ -80,7 +81,7 @@ function RetentionForm({ keptDays, onSave }: RetentionFormProps) {
   if (!canChange)
     return (
       <Text size="sm">
-        <Trans>Deleted after {inDays(keptDays)}.</Trans>
+        <Trans>Deleted after {describeDays(keptDays)}.</Trans>
       </Text>
     )
   return (
@@ -99,8 +100,4 @@ function RetentionForm({ keptDays, onSave }: RetentionFormProps) {
       </Group>
     </form>
   )
-}
-
-function inDays(days: number): string {
-  return plural(days, { one: '# day', other: '# days' })
 }

@@ -15,6 +15,7 @@ import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
+import { describeDays } from '../../ui/time.ts'
 import { NextStepButton } from '../getting-started/getting-started.tsx'
 import { FilterBar, outcomeNames } from './filter-bar.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
@@ -53,7 +54,7 @@ export function RequestsPage() {
         description={
           <>
             <Trans>Requests with the API key of this account, newest first.</Trans>
-            {summary?.keptDays !== undefined && ` ${t`Kept for at least ${inDays(summary.keptDays)}.`}`}
+            {summary?.keptDays !== undefined && ` ${t`Kept for at least ${describeDays(summary.keptDays)}.`}`}
           </>
         }
       />
@@ -107,13 +108,9 @@ function EmptyHint({ filters, keptDays }: { filters: RequestFilters; keptDays: n
           <Trans>The search takes a complete request ID (header X-Request-Id), message ID or external ID.</Trans>{' '}
         </>
       )}
-      {keptDays !== undefined && t`Requests are kept for at least ${inDays(keptDays)}.`}
+      {keptDays !== undefined && t`Requests are kept for at least ${describeDays(keptDays)}.`}
     </>
   )
-}
-
-function inDays(days: number): string {
-  return plural(days, { one: '# day', other: '# days' })
 }
 
 function NoRequestsYet() {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { suppressedCategories, type SuppressedCategory } from '../../../../contracts/dashboard/suppression.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
+import { capitalize } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
@@ -64,10 +65,6 @@ export function CategoriesSection() {
       />
     </Section>
   )
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toLocaleUpperCase() + text.slice(1)
 }
 
 interface ConfirmCategoryProps {

@@ -5,6 +5,7 @@ import { Box, SegmentedControl, Table, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { formatNumber } from '../../language/format.ts'
 import { capitalize, say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
@@ -15,7 +16,7 @@ import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AttemptChart } from './attempt-bars.tsx'
-import { describeCount, describeOptionalDuration, describeRate, fillSlots } from './statistics.ts'
+import { describeOptionalDuration, describeRate, fillSlots } from './statistics.ts'
 import { webhooksKey } from './use-endpoints.ts'
 import styles from './webhooks.module.css'
 
@@ -90,7 +91,7 @@ export function useFailures(endpointId: string): FailureGroup[] {
 function Figures({ totals }: Pick<Statistics, 'totals'>) {
   const { attempts, succeeded, averageMilliseconds, slowestMilliseconds } = totals
   const figures = [
-    { name: t`Attempts`, value: describeCount(attempts) },
+    { name: t`Attempts`, value: formatNumber(attempts) },
     { name: t`Success rate`, value: describeRate(succeeded, attempts) },
     { name: t`Average time`, value: describeOptionalDuration(averageMilliseconds) },
     { name: t`Slowest`, value: describeOptionalDuration(slowestMilliseconds) },
@@ -122,7 +123,7 @@ function Charts({ data, range }: { data: Statistics; range: Range }) {
         shows="attempts"
         slots={slots}
         slotSeconds={slotSeconds}
-        description={t`Attempts ${period}: ${describeCount(totals.attempts)}, of which ${describeCount(totals.attempts - totals.succeeded)} failed.`}
+        description={t`Attempts ${period}: ${formatNumber(totals.attempts)}, of which ${formatNumber(totals.attempts - totals.succeeded)} failed.`}
       />
       <AttemptChart
         title={t`Average time`}
@@ -194,7 +195,7 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
         {name}
       </Table.Th>
       <Table.Td ta="right" data-label={t`Failed attempts`}>
-        {describeCount(attempts)}
+        {formatNumber(attempts)}
       </Table.Td>
       <Table.Td data-label={t`First attempt`}>
         <LogTime at={firstAt} />

@@ -2,8 +2,9 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Box, Group, Text } from '@mantine/core'
 import { useState } from 'react'
+import { formatNumber } from '../../language/format.ts'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
-import { describeCount, describeOptionalDuration, describeSlot } from './statistics.ts'
+import { describeOptionalDuration, describeSlot } from './statistics.ts'
 import styles from './webhooks.module.css'
 
 type Shown = 'attempts' | 'time'
@@ -93,7 +94,7 @@ export function AttemptChart({ title, slots, slotSeconds, shows, description }: 
 }
 
 function describeValue(value: number, shows: Shown): string {
-  return shows === 'attempts' ? describeCount(value) : describeOptionalDuration(value === 0 ? undefined : value)
+  return shows === 'attempts' ? formatNumber(value) : describeOptionalDuration(value === 0 ? undefined : value)
 }
 
 function describeValues(slot: AttemptSlot, slotSeconds: number, shows: Shown): string {
@@ -103,6 +104,6 @@ function describeValues(slot: AttemptSlot, slotSeconds: number, shows: Shown): s
     return slot.attempts === 0
       ? t`${at}: no attempts`
       : t`${at}: ${describeOptionalDuration(slot.averageMilliseconds)}, at most ${describeOptionalDuration(slot.slowestMilliseconds)}`
-  const attempts = describeCount(slot.attempts)
-  return failed > 0 ? t`${at}: ${attempts}, ${describeCount(failed)} failed` : `${at}: ${attempts}`
+  const attempts = formatNumber(slot.attempts)
+  return failed > 0 ? t`${at}: ${attempts}, ${formatNumber(failed)} failed` : `${at}: ${attempts}`
 }

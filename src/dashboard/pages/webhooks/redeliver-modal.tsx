@@ -9,14 +9,14 @@ import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { api } from '../../api/client.ts'
 import { readFailure } from '../../api/failure.ts'
 import { capitalize, say } from '../../language/facts.ts'
-import { formatList } from '../../language/format.ts'
+import { formatList, formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useFailures } from './activity-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 import { isFailing } from './endpoint.tsx'
-import { describeCount, describeFailure, describeSince } from './statistics.ts'
+import { describeFailure, describeSince } from './statistics.ts'
 import { TestBeforehand } from './test-event.tsx'
 
 /** The selection value for all errors. */
@@ -206,7 +206,7 @@ function describeTotal({ missed, waiting, isPartial }: Count): string {
 
 function labelOf(total: number | undefined, isPartial = false): string {
   if (total === undefined || total === 0) return t`Redeliver`
-  return isPartial ? t`Redeliver ${describeCount(total)} or more` : t`Redeliver ${describeCount(total)}`
+  return isPartial ? t`Redeliver ${formatNumber(total)} or more` : t`Redeliver ${formatNumber(total)}`
 }
 
 function Outcome({ redelivery }: { redelivery: Redelivery }) {

@@ -1,7 +1,7 @@
 import { msg, t } from '@lingui/core/macro'
 import { describeEndpointFailure, type EndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
 import { sayFact } from '../../language/facts.ts'
-import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
+import { dateFormat, numberFormat } from '../../language/format.ts'
 import { i18n } from '../../language/i18n.ts'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
 import { describeDuration } from '../../ui/time.ts'
@@ -25,10 +25,6 @@ export function fillSlots({ from, until, slotSeconds }: Range, slots: readonly A
 
 const onePlace = { style: 'percent', maximumFractionDigits: 1 } as const
 const smallest = 0.001
-
-export function describeCount(value: number): string {
-  return formatNumber(value)
-}
 
 /** `98.2%`; only exact values are shown as 0% or 100%. */
 export function describeRate(part: number, whole: number): string {
