@@ -6,6 +6,7 @@ import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
+import { isRunning } from '../support/signal-tree.ts'
 import { createCustomer, environmentOf, openApp } from './customer.ts'
 
 const example = sendMessage.example.input
@@ -267,7 +268,7 @@ test('leaves no orphaned process when the first one is killed', async () => {
 
   node.kill('SIGKILL')
 
-  const areAlive = () => servers.filter((pid) => isAlive(pid))
+  const areAlive = () => servers.filter((pid) => isRunning(pid))
   await expect.poll(areAlive).toEqual([])
 })
 
@@ -287,12 +288,4 @@ test('refuses several processes on the embedded database', async () => {
 async function stateOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0]
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
