@@ -168,14 +168,16 @@ test('deactivates an account with a rejected token until the token is replaced',
   expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: true })
 })
 
-test("keeps a user's deactivation when the token is replaced", async () => {
+test("keeps a user's deactivation when the token is rejected or replaced", async () => {
   const id = await add()
   await call('deactivate', { whatsAppAccountId: id })
 
   await expireToken(id)
+  expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: false })
   await call('replaceSecrets', { whatsAppAccountId: id, accessToken: 'EAARenewedToken' })
 
-  expect(await find(id)).toMatchObject({ active: false, switchedOff: true })
+  expect(await find(id)).toMatchObject({ active: false, switchedOff: true, reason: 'deactivated by a user' })
+  expect((await call('activate', { whatsAppAccountId: id })).data).toMatchObject({ active: true })
 })
 
 test('does not make an inactive account the default', async () => {

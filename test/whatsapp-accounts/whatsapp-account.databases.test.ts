@@ -171,20 +171,6 @@ test('keeps the first reason of a deactivation, which a callback may end', async
   ])
 })
 
-test("keeps a user's deactivation when the token is rejected or replaced", async () => {
-  const id = await add()
-  await deactivateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })
-
-  await deactivateRefused(deps, await stored(id), expired)
-  expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
-    active: false,
-    switchedOff: true,
-    reason: 'deactivated by a user',
-  })
-
-  expect(await activateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })).toMatchObject({ active: true })
-})
-
 test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
