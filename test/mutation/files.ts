@@ -15,10 +15,7 @@ const pure: MutatedFiles = {
   'src/accounts/ip-allow-list.ts': ['test/accounts/ip-allow-list.unit.test.ts'],
   'src/accounts/rate-limit.ts': ['test/accounts/budget.unit.test.ts'],
   'src/pipeline/budgets.ts': ['test/pipeline/budgets.unit.test.ts'],
-  'src/messages/status/advance.ts': [
-    'test/messages/status/advance.unit.test.ts',
-    'test/messages/status/times.unit.test.ts',
-  ],
+  'src/messages/status/advance.ts': ['test/messages/status/advance.unit.test.ts'],
   'src/platform/retry-after.ts': ['test/webhooks/queue/retry.unit.test.ts'],
   'src/webhooks/queue/retry-schedule.ts': ['test/webhooks/queue/retry.unit.test.ts'],
   'src/webhooks/queue/adaptive-window.ts': ['test/webhooks/queue/endpoint-concurrency.unit.test.ts'],
@@ -44,10 +41,7 @@ const stores: MutatedFiles = {
     'test/messages/send/settle.databases.test.ts',
     'test/messages/send/idempotency-release.test.ts',
   ],
-  'src/messages/status/store.ts': [
-    'test/messages/status/times.unit.test.ts',
-    'test/http/callbacks/statuses.databases.test.ts',
-  ],
+  'src/messages/status/store.ts': ['test/http/callbacks/statuses.databases.test.ts'],
   'src/messages/status/stale-pending.ts': ['test/messages/status/stale-pending.databases.test.ts'],
   'src/messages/status/outcome-unknown.ts': ['test/messages/status/outcome-unknown.databases.test.ts'],
   'src/templates/sync-store.ts': ['test/templates/sync.databases.test.ts'],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { messageStatuses } from '../../../contracts/api/message.ts'
 import type { MessageState } from '../../../src/messages/message.ts'
-import { advance, applyReport, type StatusReport } from '../../../src/messages/status/advance.ts'
+import { advance, applyReport, type StatusReport, withoutRecipient } from '../../../src/messages/status/advance.ts'
 
 /** One row for each pair of current and reported status. */
 const pairs = {
@@ -87,4 +87,154 @@ test('emits each event once for repeated reports', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+type Row = [status: StatusReport['status'], second: number, code?: string]
+
+function applyRows(rows: readonly Row[], state = start): MessageState {
+  return rows.reduce((current, [status, second, code]) => {
+    const error = code === undefined ? undefined : { code, message: `reason of ${code}` }
+    return applyReport(current, { waMessageId: 'wamid.1', status, at: new Date(second * 1000), error }).state
+  }, state)
+}
+
+const at = (second: number) => new Date(second * 1000)
+
+test.each([
+  { status: 'sent', field: 'sentAt' },
+  { status: 'delivered', field: 'deliveredAt' },
+  { status: 'read', field: 'readAt' },
+] as const)('keeps the earliest time of a repeated $status and changes only $field', ({ status, field }) => {
+  const orders: Row[][] = [
+    [[status, 2]],
+    [
+      [status, 2],
+      [status, 5],
+    ],
+    [
+      [status, 5],
+      [status, 2],
+    ],
+    [
+      [status, 5],
+      [status, 2],
+      [status, 3],
+    ],
+  ]
+  for (const rows of orders) {
+    // A message that was read was delivered.
+    const implied = status === 'read' && { deliveredAt: at(2) }
+    expect(applyRows(rows)).toEqual({ ...start, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
+  }
+})
+
+test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null }>([
+  {
+    what: 'the earlier failure when a later one follows',
+    rows: [
+      ['failed', 2, '131049'],
+      ['failed', 5, '131026'],
+    ],
+    failedAt: at(2),
+    errorCode: '131049',
+  },
+  {
+    what: 'the earlier failure when it arrives second',
+    rows: [
+      ['failed', 5, '131026'],
+      ['failed', 2, '131049'],
+    ],
+    failedAt: at(2),
+    errorCode: '131049',
+  },
+  {
+    what: 'the lower code of two failures at the same time',
+    rows: [
+      ['failed', 2, '131049'],
+      ['failed', 2, '131026'],
+    ],
+    failedAt: at(2),
+    errorCode: '131026',
+  },
+  {
+    what: 'the lower code when it arrives first',
+    rows: [
+      ['failed', 2, '131026'],
+      ['failed', 2, '131049'],
+    ],
+    failedAt: at(2),
+    errorCode: '131026',
+  },
+  {
+    what: 'a failure without a code before one with a code at the same time',
+    rows: [
+      ['failed', 2, '131026'],
+      ['failed', 2],
+    ],
+    failedAt: at(2),
+    errorCode: null,
+  },
+  {
+    what: 'a failure without a code when one with a code follows',
+    rows: [
+      ['failed', 2],
+      ['failed', 2, '131026'],
+    ],
+    failedAt: at(2),
+    errorCode: null,
+  },
+  {
+    what: 'the failure when a late sent status follows',
+    rows: [
+      ['failed', 2, '131026'],
+      ['sent', 1],
+    ],
+    failedAt: at(2),
+    errorCode: '131026',
+  },
+])('keeps $what', ({ rows, failedAt, errorCode }) => {
+  expect(applyRows(rows)).toMatchObject({ status: 'failed', failedAt, errorCode })
+})
+
+test('clears the failure of a delivered message', () => {
+  const rows: Row[] = [
+    ['failed', 2, '131026'],
+    ['delivered', 1],
+    ['failed', 1, '131026'],
+  ]
+  expect(applyRows(rows)).toEqual({ ...start, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
+})
+
+test('keeps a known WhatsApp message ID', () => {
+  const known = { ...start, waMessageId: 'wamid.known' }
+  expect(applyRows([['sent', 1]], known).waMessageId).toBe('wamid.known')
+})
+
+test.each([
+  { current: 'pending', reported: 'sent', changed: true },
+  { current: 'sent', reported: 'sent', changed: false },
+  { current: 'sent', reported: 'delivered', changed: true },
+  { current: 'delivered', reported: 'sent', changed: false },
+  { current: 'delivered', reported: 'failed', changed: false },
+  { current: 'failed', reported: 'delivered', changed: true },
+] as const)('$reported after $current is a change: $changed', ({ current, reported, changed }) => {
+  const report = { waMessageId: 'wamid.1', status: reported, at: at(2), error: undefined }
+  expect(applyReport({ ...start, status: current }, report).changed).toBe(changed)
+})
+
+function failure(message: string): StatusReport {
+  return { waMessageId: 'wamid.1', status: 'failed', at: at(2), error: { code: '131026', message } }
+}
+
+test('keeps the first reason of a failure that is reported again', () => {
+  const { state } = applyReport(applyReport(start, failure('first')).state, failure('second'))
+  expect(state.errorMessage).toBe('first')
+})
+
+test.each([
+  { error: undefined, kept: undefined },
+  { error: { code: '131026', message: '34600111222 is not on WhatsApp' }, kept: { code: '131026', message: '' } },
+])('removes identifiers of the recipient from a report with the error $error', ({ error, kept }) => {
+  const report: StatusReport = { waMessageId: 'wamid.34600111222', status: 'failed', at: at(2), error }
+  expect(withoutRecipient(report)).toEqual({ waMessageId: '', status: 'failed', at: at(2), error: kept })
 })
