@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type BodyLimits, type BodyReceiver, createBodyReceiver } from '../../../src/http/callbacks/body.ts'
 
@@ -19,10 +20,6 @@ function open(receiver: BodyReceiver, address = '192.0.2.1', length?: number) {
     (error: { reason: string }) => error.reason,
   )
   return { source, received, outcome, write: (bytes: number) => source.write(Buffer.alloc(bytes, 'x')) }
-}
-
-async function turn(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 test('receives a body in chunks, with and without a Content-Length', async () => {

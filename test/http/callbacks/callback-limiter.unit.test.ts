@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type CallbackLimiter, createCallbackLimiter } from '../../../src/http/callbacks/callback-limiter.ts'
 
@@ -15,10 +16,6 @@ function open(limiter: CallbackLimiter) {
       })
     })
   return { started, run, end: (name: string, error?: Error) => ends.get(name)?.(error) }
-}
-
-async function turn(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 test('processes few large callbacks concurrently and alternates between apps', async () => {
