@@ -227,25 +227,15 @@ test('limits the stored requests with invalid keys', async () => {
 test('responds without delay while the log cannot be written, and drops requests beyond its buffer', async () => {
   const { limited, readDropped } = await startLimited({ maxWaiting: 20 })
   const account = await limited.account()
-  const locked = Promise.withResolvers<void>()
-  const unlock = Promise.withResolvers<void>()
-  const holding = server.deps.db.transaction().execute(async (trx) => {
+  await server.deps.db.transaction().execute(async (trx) => {
     await sql`lock table api_requests in access exclusive mode`.execute(trx)
-    locked.resolve()
-    await unlock.promise
-  })
-  await locked.promise
-  try {
     // While the insert of this request waits for the lock, no other one starts.
     await account.get('/api/v1/message')
     await expect.poll(countBlockedInserts).toBe(1)
     const sends = Array.from({ length: 30 }, () => account.post('/api/v1/message/send', { ...message, variables }))
     for (const response of await Promise.all(sends)) expect(response.statusCode).toBe(200)
     await expect.poll(() => readDropped('full')).toBe(10)
-  } finally {
-    unlock.resolve()
-    await holding
-  }
+  })
 
   expect(await readStored(account, 21)).toHaveLength(21)
   await limited.close()
@@ -254,24 +244,14 @@ test('responds without delay while the log cannot be written, and drops requests
 test('retries an insert that the database canceled', async () => {
   const { limited, readDropped } = await startLimited({})
   const account = await limited.account()
-  const locked = Promise.withResolvers<void>()
-  const unlock = Promise.withResolvers<void>()
-  const holding = server.deps.db.transaction().execute(async (trx) => {
+  await server.deps.db.transaction().execute(async (trx) => {
     await sql`lock table api_requests in access exclusive mode`.execute(trx)
-    locked.resolve()
-    await unlock.promise
-  })
-  await locked.promise
-  try {
     await account.get('/api/v1/message')
     await expect.poll(countBlockedInserts).toBe(1)
     await sql`select pg_cancel_backend(pid) from pg_stat_activity where ${blockedInsert}`.execute(server.deps.db)
     // The retry waits for the same lock.
     await expect.poll(countBlockedInserts).toBe(1)
-  } finally {
-    unlock.resolve()
-    await holding
-  }
+  })
 
   expect(await readStored(account, 1)).toHaveLength(1)
   for (const reason of ['limit', 'full', 'database']) expect(await readDropped(reason)).toBe(0)

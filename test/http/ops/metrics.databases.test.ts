@@ -142,24 +142,17 @@ describe('with thousands of WhatsApp accounts', () => {
   const canLock = inject('database').kind === 'postgres'
   test.runIf(canLock)('answers the first scrape while they are still being read', async () => {
     const node = await startTestServer({ beside: many })
-    const locked = Promise.withResolvers<void>()
-    const answered = Promise.withResolvers<void>()
-    const lock = many.deps.db.transaction().execute(async (trx) => {
+    const text = await many.deps.db.transaction().execute(async (trx) => {
       await sql`lock table whatsapp_account_health in access exclusive mode`.execute(trx)
-      locked.resolve()
-      await answered.promise
+      const scraped = await node.request('GET', '/metrics')
+      await eventually(async () => {
+        const { rows: waiting } = await sql`
+          select from pg_locks where relation = 'whatsapp_account_health'::regclass and not granted
+            and database = (select oid from pg_database where datname = current_database())`.execute(many.deps.db)
+        expect(waiting).toHaveLength(1)
+      })
+      return scraped.text
     })
-    await locked.promise
-
-    const { text } = await node.request('GET', '/metrics')
-    await eventually(async () => {
-      const { rows: waiting } = await sql`
-        select from pg_locks where relation = 'whatsapp_account_health'::regclass and not granted
-          and database = (select oid from pg_database where datname = current_database())`.execute(many.deps.db)
-      expect(waiting).toHaveLength(1)
-    })
-    answered.resolve()
-    await lock
     await node.close()
 
     expect(text).toContain('waybill_whatsapp_accounts')
