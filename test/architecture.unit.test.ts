@@ -3,6 +3,25 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { groups } from './mutation/files.ts'
 
+/** What both interfaces, HTTP and the command line, may import. */
+const belowInterfaces = [
+  'src/pipeline',
+  'contracts',
+  'src/platform',
+  'src/whatsapp',
+  'src/accounts',
+  'src/whatsapp-accounts',
+  'src/users',
+  'src/templates',
+  'src/webhooks',
+  'src/media',
+  'src/messages',
+  'src/client',
+  'src/deps.ts',
+  'src/app.ts',
+  'package.json',
+]
+
 /**
  * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
  * read and tested without the folders that depend on it:
@@ -114,23 +133,7 @@ const allowed = {
   // Every interface runs its procedures through it, so it knows none of them.
   'src/pipeline': { folders: ['contracts', 'src/platform', 'src/users', 'src/templates', 'src/deps.ts'], packages: [] },
   'src/http': {
-    folders: [
-      'src/pipeline',
-      'contracts',
-      'src/platform',
-      'src/whatsapp',
-      'src/accounts',
-      'src/whatsapp-accounts',
-      'src/users',
-      'src/templates',
-      'src/webhooks',
-      'src/media',
-      'src/messages',
-      'src/client',
-      'src/deps.ts',
-      'src/app.ts',
-      'package.json',
-    ],
+    folders: belowInterfaces,
     packages: [
       '@fastify/busboy',
       '@modelcontextprotocol/server',
@@ -146,24 +149,7 @@ const allowed = {
     ],
   },
   'src/cli': {
-    folders: [
-      'contracts',
-      'src/platform',
-      'src/whatsapp',
-      'src/accounts',
-      'src/whatsapp-accounts',
-      'src/users',
-      'src/templates',
-      'src/webhooks',
-      'src/media',
-      'src/messages',
-      'src/pipeline',
-      'src/http',
-      'src/client',
-      'src/deps.ts',
-      'src/app.ts',
-      'package.json',
-    ],
+    folders: [...belowInterfaces, 'src/http'],
     packages: ['kysely', 'prom-client', 'yaml', 'zod'],
   },
   // The `waybill-client` command; everything else in the client package also runs in browsers.
