@@ -237,6 +237,12 @@ test('rejects a template that was deleted at WhatsApp', async () => {
   expect(response.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND' })
 })
 
+const unknownOutcome = {
+  status: 504,
+  code: 'SEND_OUTCOME_UNKNOWN',
+  row: { status: 'pending', error_code: null },
+} as const
+
 /**
  * The simulator's documented recipients, with the behaviour of WhatsApp, the response to the caller and the stored row.
  */
@@ -294,41 +300,11 @@ const upstream: {
     row: { status: 'failed', error_code: 'WHATSAPP_UNAVAILABLE' },
     retryAfter: true,
   },
-  {
-    to: '15559000003',
-    what: 'does not respond in time',
-    status: 504,
-    code: 'SEND_OUTCOME_UNKNOWN',
-    row: { status: 'pending', error_code: null },
-  },
-  {
-    to: '15559000004',
-    what: 'closes the connection',
-    status: 504,
-    code: 'SEND_OUTCOME_UNKNOWN',
-    row: { status: 'pending', error_code: null },
-  },
-  {
-    to: '15559000005',
-    what: 'truncates its response',
-    status: 504,
-    code: 'SEND_OUTCOME_UNKNOWN',
-    row: { status: 'pending', error_code: null },
-  },
-  {
-    to: '15559000006',
-    what: 'answers 502 with HTML',
-    status: 504,
-    code: 'SEND_OUTCOME_UNKNOWN',
-    row: { status: 'pending', error_code: null },
-  },
-  {
-    to: '15559000007',
-    what: 'answers 200 without JSON',
-    status: 504,
-    code: 'SEND_OUTCOME_UNKNOWN',
-    row: { status: 'pending', error_code: null },
-  },
+  { to: '15559000003', what: 'does not respond in time', ...unknownOutcome },
+  { to: '15559000004', what: 'closes the connection', ...unknownOutcome },
+  { to: '15559000005', what: 'truncates its response', ...unknownOutcome },
+  { to: '15559000006', what: 'answers 502 with HTML', ...unknownOutcome },
+  { to: '15559000007', what: 'answers 200 without JSON', ...unknownOutcome },
 ]
 
 test.each(upstream)(
