@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openPGlite } from '../../src/platform/db/database.ts'
-import { encodeId } from '../../src/platform/ids.ts'
-import { insertEvents } from '../support/insert-events.ts'
+import { emitPastEvents } from '../support/endpoints.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
@@ -21,17 +19,10 @@ afterAll(async () => {
   await receiver?.close()
 })
 
-/** Dated a minute ago, so that it is in the past for every clock. */
-function newId(prefix: 'evt' | 'dlv'): string {
-  return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
-}
-
 /** Requires that no process of this installation uses the database. */
 async function emit(accountId: string, count: number): Promise<void> {
-  const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
-  const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
   const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))
-  await insertEvents(db, events, () => newId('dlv'))
+  await emitPastEvents(db, accountId, count)
   await db.destroy()
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { EventType } from '../../contracts/events.ts'
 import type { Deps } from '../../src/deps.ts'
-import { encodeId } from '../../src/platform/ids.ts'
+import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { createTestDeps } from './deps.ts'
 import type { TestDatabase } from './database.ts'
@@ -23,7 +23,7 @@ export function createEndpointDeps(database: TestDatabase): Deps {
 
 /** Inserts events with a delivery for each subscribed endpoint and returns their IDs. */
 export async function emitEvents(
-  deps: Deps,
+  deps: Pick<Deps, 'db' | 'newId' | 'now'>,
   accountId: string,
   count = 1,
   type: EventType = 'message.delivered',
@@ -38,6 +38,15 @@ export async function emitEvents(
   }))
   await insertEvents(deps.db, events, () => deps.newId('dlv'))
   return events.map(({ id }) => id)
+}
+
+/** Emits events with IDs of a minute ago, so that no clock is behind them. */
+export function emitPastEvents(db: Deps['db'], accountId: string, count: number): Promise<string[]> {
+  return emitEvents({ db, newId: newPastId, now: () => new Date() }, accountId, count)
+}
+
+function newPastId(prefix: IdPrefix): string {
+  return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
 }
 
 /** Seconds until each waiting delivery is due, by the database's clock. */

@@ -6,10 +6,9 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
-import { encodeId } from '../../../src/platform/ids.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { insertEvents } from '../../support/insert-events.ts'
+import { emitPastEvents } from '../../support/endpoints.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../installation.ts'
 
 let postgres: TestDatabase
@@ -68,17 +67,6 @@ async function json(args: string[], options?: { stdin?: string; env?: NodeJS.Pro
 
 async function add(accountId: string, ...more: string[]): Promise<PrintedWebhook> {
   return json(['webhook', 'add', accountId, '--url', url, ...more])
-}
-
-/** Dated a minute ago, so that no clock is behind it. */
-function newId(prefix: 'evt' | 'dlv'): string {
-  return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
-}
-
-async function emit(accountId: string, count: number): Promise<void> {
-  const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
-  const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
-  await insertEvents(postgres.db, events, () => newId('dlv'))
 }
 
 test('adds, lists, disables, enables and removes an endpoint', async () => {
@@ -230,10 +218,10 @@ test('never prints stored secrets or headers', async () => {
 
 test('lists, retries and recovers deliveries with progress', async () => {
   const accountId = await createAccount()
-  await emit(accountId, 6000)
+  await emitPastEvents(postgres.db, accountId, 6000)
   const { endpointId } = await add(accountId)
   await waybill.json(['webhook', 'disable', endpointId])
-  await emit(accountId, 2)
+  await emitPastEvents(postgres.db, accountId, 2)
 
   const page = await json(['webhook', 'deliveries', endpointId, '--limit', '1'])
   expect(page).toMatchObject({
