@@ -1,9 +1,17 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { startTestServer, through } from '../../support/server.ts'
+import { startTestServer, type TestServer, through } from '../../support/server.ts'
 
 const quota = 5
 const numbers = (first: number) => Array.from({ length: quota }, (_, index) => String(34_600_200_000 + first + index))
+
+async function countWaiting(db: TestServer['deps']['db']): Promise<number> {
+  // Other tests wait for such locks in other databases.
+  const { rows } = await sql`
+    select from pg_locks join pg_database d on d.oid = database
+    where locktype = 'advisory' and not granted and datname = current_database()`.execute(db)
+  return rows.length
+}
 
 test('holds the quota if a process counts the list while another one counts it and adds recipients', async () => {
   const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
@@ -24,8 +32,7 @@ test('holds the quota if a process counts the list while another one counts it a
   const late = await db.connection().execute(async (holder) => {
     await sql`select pg_advisory_lock(7)`.execute(holder)
     const waiting = add(other, numbers(100))
-    const countWaiting = () => sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(db)
-    await expect.poll(async () => (await countWaiting()).rows).toHaveLength(1)
+    await expect.poll(() => countWaiting(db)).toBe(1)
     expect((await add(server, numbers(0))).statusCode).toBe(200)
     await sql`select pg_advisory_unlock(7)`.execute(holder)
     return { response: await waiting }
