@@ -29,6 +29,8 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       'test/pipeline/read-limiter.test.ts',
       // Whether a timer fires is the subject.
       'test/platform/db/embedded/embedded.databases.test.ts',
+      // What the server allocates while nothing is sent is measured.
+      'test/messages/send/cost.test.ts',
       // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.
       'test/platform/db/database.databases.test.ts',
       'test/platform/db/managed.databases.test.ts',
