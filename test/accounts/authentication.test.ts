@@ -167,7 +167,8 @@ test('matches a directly connected link-local client without the name of its net
   await node.ready()
   const callFrom = async (remoteAddress: string) => {
     const [client, socket] = duplexPair()
-    node.server.emit('connection', Object.assign(socket, { remoteAddress }))
+    // Node ends the connection by a method that only sockets have.
+    node.server.emit('connection', Object.assign(socket, { remoteAddress, destroySoon: () => socket.end() }))
     client.write(`GET /api/v1/message HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nConnection: close\r\n\r\n`)
     return text(client)
   }
