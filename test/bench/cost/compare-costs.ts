@@ -54,9 +54,11 @@ async function compareSubject(stage: Stage, ours: Measured, other: Measured | un
     ours: await read(ours),
     other: other && (await read(other)),
   })
-  await both(async ({ work }) => {
-    for (let items = 0; items < warmUpItems; items += await work());
-  })
+  // By turns, like the rounds: a process that waits for the warm-up of the other one collects its garbage and forgets code.
+  for (let items = 0; items < warmUpItems;) {
+    const done = await both(({ work }) => work())
+    items += Math.min(done.ours, done.other ?? Infinity)
+  }
   const rounds: Pair<Cost>[] = []
   while (rounds.length < stage.rounds.count) rounds.push(await both((side) => measure(side, postmaster)))
   const rows = Object.entries(figures).map(([key, { label, unit }]) => {
