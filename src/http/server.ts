@@ -322,7 +322,7 @@ function describe(code: string | undefined): ServiceError {
     case 'WAYBILL_SILENT_BODY':
       return new ServiceError(
         'SERVICE_UNAVAILABLE',
-        'The server shuts down, and the rest of the request did not arrive. Nothing was stored or sent. Try again.',
+        'The server is shutting down, and the rest of the request did not arrive. Nothing was stored or sent. Try again.',
         { retryAfterSeconds: 1 },
       )
     case 'HPE_HEADER_OVERFLOW':

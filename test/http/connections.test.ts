@@ -249,7 +249,7 @@ test('closes without waiting for an upload whose client has stopped sending', as
   clearInterval(sending)
   slow.write(body.subarray(sent))
 
-  expect(ended).toMatch(/^HTTP\/1\.1 503 [^]*SERVICE_UNAVAILABLE[^]*shuts down/)
+  expect(ended).toMatch(/^HTTP\/1\.1 503 [^]*SERVICE_UNAVAILABLE[^]*shutting down/)
   expect(await responses[1]).toMatch(/^HTTP\/1\.1 200 /)
   await closed
 })

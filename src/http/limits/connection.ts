@@ -162,7 +162,7 @@ export class Connection {
     return true
   }
 
-  /** Called at intervals. Returns whether the body of the latest request is incomplete, and stopped arriving so many ago. */
+  /** Called at intervals. Returns, once, whether nothing of an incomplete body has arrived within so many of them. */
   isBodySilent(maxSweeps: number): boolean {
     const { bytesRead } = this.socket
     const isSilent = this.#receiving?.complete === false && bytesRead === this.#arrivedBytes

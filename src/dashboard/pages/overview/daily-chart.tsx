@@ -2,7 +2,7 @@ import { BarChart, type BarChartSeries } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { numberFormat, formatNumber } from '../../language/format.ts'
+import { formatNumber, numberFormat } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import styles from './overview.module.css'
 import {
