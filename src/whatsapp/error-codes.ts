@@ -1,3 +1,5 @@
+import type { Fact } from '../../contracts/facts/fact.ts'
+import { failures } from '../../contracts/facts/failures.ts'
 import type { SendErrorCode } from './whatsapp.ts'
 
 /** The meaning of a Graph API error code for a send. */
@@ -15,6 +17,9 @@ export interface ErrorMeaning {
   /** True for a temporary error: an immediate retry is safe and may succeed. */
   retryImmediately?: true
 }
+
+/** What a failure means for users, and what they can do about it. */
+export type Explanation = Record<'meaning' | 'advice', () => Fact>
 
 /** The meaning of an error response; `unknown` if the message may have been sent. */
 export type ErrorClass = ({ kind: 'refused' } & ErrorMeaning) | { kind: 'unknown' }
@@ -37,106 +42,105 @@ function unavailable(retryAfterSeconds: number): ErrorMeaning {
   return { errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }
 }
 
-/** Every code that can concern a template send (reference, section 2.2). */
-export const errorMeanings: Readonly<Record<number, ErrorMeaning>> = {
+/** Every code that can concern a template send (reference, section 2.2), and its explanation. */
+export const errorCodes: Readonly<Record<string, readonly [ErrorMeaning, Explanation]>> = {
   // Token and permissions. Code 3 comes with HTTP 500, but is not a server error.
-  0: unusable,
-  3: unusable,
-  10: unusable,
+  0: [unusable, failures.tokenRefused],
+  3: [unusable, failures.permissionMissing],
+  10: [unusable, failures.permissionMissing],
   // Graph's own table has the advice of 190 for it.
-  102: unusable,
-  104: unusable,
-  190: unusable,
-  200: unusable, // and 201 to 299, see meaningOf
-  131005: unusable,
+  102: [unusable, failures.tokenRefused],
+  104: [unusable, failures.tokenRefused],
+  190: [unusable, failures.tokenRefused],
+  200: [unusable, failures.permissionMissing], // and 201 to 299, see meaningOf
+  131005: [unusable, failures.permissionMissing],
 
   // Account locked or restricted for policy.
-  368: unusable,
-  131031: unusable,
+  368: [unusable, failures.accountRestricted],
+  131031: [unusable, failures.accountRestricted],
 
   // Number, registration, billing.
-  33: notReady,
-  803: notReady,
-  131037: notReady,
-  131042: notReady,
-  131045: notReady,
-  133010: notReady,
+  33: [notReady, failures.notRegistered],
+  803: [notReady, failures.numberUnknown],
+  131037: [notReady, failures.notRegistered],
+  131042: [notReady, failures.payment],
+  131045: [notReady, failures.notRegistered],
+  133010: [notReady, failures.notRegistered],
 
   // Throttling. Calls are counted per hour, and early retries count too.
-  4: throttled(5 * minute),
-  17: throttled(5 * minute),
-  32: throttled(5 * minute),
-  341: throttled(5 * minute),
-  613: throttled(minute),
-  80007: throttled(5 * minute),
-  80008: throttled(5 * minute),
+  4: [throttled(5 * minute), failures.tooFast],
+  17: [throttled(5 * minute), failures.tooFast],
+  32: [throttled(5 * minute), failures.tooFast],
+  341: [throttled(5 * minute), failures.tooFast],
+  613: [throttled(minute), failures.tooFast],
+  80007: [throttled(5 * minute), failures.tooFast],
+  80008: [throttled(5 * minute), failures.tooFast],
+  // The status of HTTP, without a known code (RFC 6585, section 4).
+  429: [throttled(minute), failures.tooFast],
   // Messages per second of the sending number.
-  130429: throttled(2),
+  130429: [throttled(2), failures.tooFast],
   // One message every six seconds to one recipient (reference, section 5).
-  131056: throttled(6),
+  131056: [throttled(6), failures.recipientTooOften],
   // Lifted by WhatsApp when quality recovers; early retries make it worse.
-  131048: throttled(hour),
-  131064: throttled(hour),
-  132069: throttled(hour),
+  131048: [throttled(hour), failures.reportedAsSpam],
+  131064: [throttled(hour), failures.wrongCategories],
+  132069: [throttled(hour), failures.flowThrottled],
 
   // WhatsApp's errors. Unknown errors (1, 131000) are not retried immediately, because the request may be the cause.
-  1: unavailable(5),
-  2: { ...unavailable(5), retryImmediately: true },
-  131000: unavailable(5),
-  131016: { ...unavailable(10), retryImmediately: true },
-  133004: { ...unavailable(10), retryImmediately: true },
+  1: [unavailable(5), failures.whatsappDown],
+  2: [{ ...unavailable(5), retryImmediately: true }, failures.whatsappDown],
+  131000: [unavailable(5), failures.whatsappDown],
+  131016: [{ ...unavailable(10), retryImmediately: true }, failures.whatsappDown],
+  133004: [{ ...unavailable(10), retryImmediately: true }, failures.whatsappDown],
   // Throughput upgrade, which takes about a minute.
-  131057: unavailable(minute),
-  2494100: unavailable(5 * minute),
-  134101: unavailable(10 * minute),
-  134102: { ...unavailable(minute), checkAccount: true },
+  131057: [unavailable(minute), failures.whatsappDown],
+  2494100: [unavailable(5 * minute), failures.whatsappDown],
+  134101: [unavailable(10 * minute), failures.templatePreparing],
+  134102: [{ ...unavailable(minute), checkAccount: true }, failures.marketingUnavailable],
 
   // The template.
-  132000: templateChanged,
-  132001: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'resync' },
-  132005: rejected,
-  132007: rejected,
-  132012: templateChanged,
-  132015: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' },
-  132016: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' },
-  132018: templateChanged,
-  132068: rejected,
+  132000: [templateChanged, failures.templateDiffers],
+  132001: [{ errorCode: 'TEMPLATE_NOT_FOUND', template: 'resync' }, failures.templateUnknown],
+  132005: [rejected, failures.textTooLong],
+  132007: [rejected, failures.contentViolation],
+  132012: [templateChanged, failures.templateDiffers],
+  132015: [{ errorCode: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' }, failures.templatePaused],
+  132016: [{ errorCode: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' }, failures.templateDisabled],
+  132018: [templateChanged, failures.templateDiffers],
+  132068: [rejected, failures.flowBlocked],
 
   // Request errors. 131008 is a missing or empty parameter, which Waybill never sends for a known template.
-  100: rejected, // with subcode 33: notReady, see meaningOf
-  131008: templateChanged,
-  131009: rejected,
-  131051: rejected,
+  100: [rejected, failures.invalidParameter], // with subcode 33: notReady, see meaningOf
+  131008: [templateChanged, failures.templateDiffers],
+  131009: [rejected, failures.invalidParameter],
+  131051: [rejected, failures.invalidParameter],
   // Media that could not be downloaded. 131052 is documented for received media; a file in a header would fail again, too.
-  131052: rejected,
-  131053: rejected,
-  134011: rejected,
-  135000: rejected,
+  131052: [rejected, failures.mediaUnusable],
+  131053: [rejected, failures.mediaUnusable],
+  134011: [rejected, failures.paymentsTerms],
+  135000: [rejected, failures.invalidParameter],
 
   // Recipient errors. WhatsApp decided not to deliver and would do so again.
-  130403: rejected,
-  130472: rejected,
-  130497: rejected,
-  131021: rejected,
-  131026: rejected,
-  131030: rejected,
-  131047: rejected,
-  131049: rejected,
-  131050: rejected,
-  131062: rejected,
-  137000: rejected,
+  130403: [rejected, failures.blockedByBusiness],
+  130472: [rejected, failures.experiment],
+  130497: [rejected, failures.country],
+  131021: [rejected, failures.toItself],
+  131026: [rejected, failures.undeliverable],
+  131030: [rejected, failures.notOnTestList],
+  131047: [rejected, failures.outsideWindow],
+  131049: [rejected, failures.recipientDoesNotWant],
+  131050: [rejected, failures.optedOut],
+  131062: [rejected, failures.wrongRecipientType],
+  137000: [rejected, failures.identityChanged],
 
   // Marketing messages on the wrong API, or other messages on the marketing API.
-  131055: templateChanged,
-  131061: rejected,
-  131063: rejected,
-  134100: templateChanged,
+  131055: [templateChanged, failures.wrongMarketingApi],
+  131061: [rejected, failures.maximumPrice],
+  131063: [rejected, failures.marketingOffCloudApi],
+  134100: [templateChanged, failures.wrongMarketingApi],
   // A maximum price that is not available in the recipient's country.
-  131065: rejected,
+  131065: [rejected, failures.maximumPriceCountry],
 }
-
-/** The meaning of HTTP 429 without a known code (RFC 6585, section 4). */
-export const throttledWithoutCode: ErrorMeaning = throttled(minute)
 
 /**
  * Classifies by code, as Meta recommends. The HTTP status matters for unknown codes, and 429 is throttling with any code:
@@ -148,7 +152,7 @@ export function classifyError(
 ): ErrorClass {
   const meaning = meaningOf(error.code, error.error_subcode)
   if (httpStatus === 429 && meaning?.errorCode !== 'WHATSAPP_THROTTLED')
-    return { kind: 'refused', ...throttledWithoutCode }
+    return { kind: 'refused', ...throttled(minute) }
   if (meaning) return { kind: 'refused', ...meaning }
   if (httpStatus >= 500 || httpStatus < 400) return { kind: 'unknown' }
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
@@ -188,10 +192,10 @@ function meaningOf(code: number, subcode: number | undefined): ErrorMeaning | un
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
   if (isUnknownObject(code, subcode)) return notReady
   // Permission codes are a range (reference, section 2.2).
-  if (code > 200 && code <= 299) return errorMeanings[200]
+  if (code > 200 && code <= 299) return errorCodes[200]?.[0]
   // Graph's rate limits by use case are a range, too: 80008 is that of this API, and 80014 the last one documented.
-  if (code >= 80_000 && code <= 80_014) return errorMeanings[80_008]
-  return errorMeanings[code]
+  if (code >= 80_000 && code <= 80_014) return errorCodes[80_008]?.[0]
+  return errorCodes[code]?.[0]
 }
 
 function fallback(httpStatus: number, isTransient: boolean): ErrorMeaning {

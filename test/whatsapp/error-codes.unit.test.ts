@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classifyError, type ErrorClass, errorMeanings } from '../../src/whatsapp/error-codes.ts'
+import { classifyError, type ErrorClass, errorCodes } from '../../src/whatsapp/error-codes.ts'
 
 const unusable = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
 const notReady = { errorCode: 'NO_ACTIVE_ACCOUNT' } as const
@@ -26,6 +26,7 @@ const table = [
   [200, 403, unusable],
   [341, 400, throttled(300)],
   [368, 403, unusable],
+  [429, 429, throttled(60)],
   [613, 429, throttled(60)],
   [803, 404, notReady],
   [80007, 400, throttled(300)],
@@ -87,7 +88,7 @@ test.each(table)('classifies code %i with HTTP %i as %j', (code, status, rule) =
 })
 
 test('covers every classified code', () => {
-  expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(errorMeanings).map(Number))
+  expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(errorCodes).map(Number))
 })
 
 test.each(table)('classifies code %i with HTTP 429 as throttled', (code) => {

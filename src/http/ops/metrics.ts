@@ -10,7 +10,7 @@ import { registerSharedGauges } from '../../platform/shared-gauges.ts'
 import { countTemplatesByStatus } from '../../templates/store.ts'
 import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
 import type { HealthDeps } from '../../whatsapp-accounts/health/read.ts'
-import { errorMeanings } from '../../whatsapp/error-codes.ts'
+import { errorCodes } from '../../whatsapp/error-codes.ts'
 import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 import { printAllAccounts } from './health-metrics.ts'
 
@@ -175,7 +175,7 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
 
 /** Only known codes become labels, so that their number is bounded. */
 export function toCodeLabel(code: number): string {
-  return Object.hasOwn(errorMeanings, code) ? String(code) : 'other'
+  return Object.hasOwn(errorCodes, code) ? String(code) : 'other'
 }
 
 /** Registers a gauge of templates by approval status, counted at each scrape. */

@@ -1,4 +1,4 @@
-import { classifyError, deniesAccess, type ErrorClass, isTransient, throttledWithoutCode } from '../error-codes.ts'
+import { classifyError, deniesAccess, type ErrorClass, isTransient } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
 import { cutStorable } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
@@ -39,7 +39,7 @@ const tooManyRequests = 429
 function readThrottling({ body, retryAfterSeconds }: Answer, secrets: readonly string[]): Refusal {
   const title = readUncodedError(body, secrets) ?? 'Too Many Requests'
   return {
-    errorClass: withRetryAfter({ kind: 'refused', ...throttledWithoutCode }, retryAfterSeconds),
+    errorClass: withRetryAfter(classifyError({ code: tooManyRequests }, tooManyRequests), retryAfterSeconds),
     error: { code: tooManyRequests, title },
     deniesAccess: false,
   }

@@ -2,7 +2,7 @@ import { type DocumentedErrorCode, documentedErrorCodes, errorHelp } from '../..
 import { describeError, ServiceError } from '../../../../contracts/errors.ts'
 import { toFailureBody } from '../../api/errors.ts'
 import { toMcpFailureBody } from '../../mcp/mcp.ts'
-import { errorMeanings } from '../../../whatsapp/error-codes.ts'
+import { errorCodes } from '../../../whatsapp/error-codes.ts'
 import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
 import { type PlannedStatus, plans } from '../../../whatsapp/simulator/messages/plans.ts'
 import { sandboxRecipients } from '../../../whatsapp/simulator/messages/recipients.ts'
@@ -59,7 +59,7 @@ function writeWhatsAppError(number: number): ErrorPage {
 }
 
 function describeReport(code: number): string {
-  const meaning = errorMeanings[code]
+  const [meaning] = errorCodes[code] ?? []
   const reported =
     'If WhatsApp reports the error after it accepted the message, the message becomes `failed`, and the webhook event `message.failed` carries the code in `data.error.code`.'
   if (meaning === undefined) return reported
