@@ -94,13 +94,17 @@ type ChangeDeps = Pick<Deps, 'db' | 'log' | 'newId' | 'now' | 'secrets' | 'quota
 async function addWithinQuota<Added>(
   { db, quotas, log }: ChangeDeps,
   entries: NewEntries,
-  add: (trx: Transaction<Database>) => Promise<Added>,
+  add: (trx: Transaction<Database>) => Promise<{ answer: Added; added: number }>,
 ): Promise<Added> {
-  const room = await reserveEntries(db, entries, quotas.suppressions)
-  if (room === undefined)
-    throw new ServiceError('SUPPRESSION_QUOTA_EXCEEDED', quotaFacts.suppressions({ quota: quotas.suppressions }))
+  const quota = quotas.suppressions
+  const room = await reserveEntries(db, entries, quota)
+  if (room === undefined) throw quotaExceeded(quota)
   try {
-    return await db.transaction().execute(add)
+    return await db.transaction().execute(async (trx) => {
+      const { answer, added } = await add(trx)
+      if (!(await settleRoom(trx, room, { accountId: entries.accountId, added, quota }))) throw quotaExceeded(quota)
+      return answer
+    })
   } catch (error) {
     // If it may have been committed, only counting the list shows how much room there is.
     if (!isOutcomeUnknown(error))
@@ -109,6 +113,10 @@ async function addWithinQuota<Added>(
       )
     throw error
   }
+}
+
+function quotaExceeded(quota: number): ServiceError {
+  return new ServiceError('SUPPRESSION_QUOTA_EXCEEDED', quotaFacts.suppressions({ quota }))
 }
 
 export async function addSuppression(
@@ -128,7 +136,7 @@ export async function addSuppression(
     const entry = row
       ? toSuppression(row)
       : { to: recipient, reason: choice.reason, since: choice.at.toISOString(), allMessages }
-    return { ...entry, added: added.length > 0 }
+    return { answer: { ...entry, added: added.length > 0 }, added: added.length }
   })
 }
 
@@ -158,8 +166,10 @@ export async function importSuppressions(
     named.values(),
     (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', ...decided }) as const,
   )
-  const added = await addWithinQuota(deps, { accountId, recipients }, (trx) => applyChoices(deps, trx, choices))
-  return { added: added.length, alreadySuppressed: recipients.length - added.length }
+  return addWithinQuota(deps, { accountId, recipients }, async (trx) => {
+    const added = (await applyChoices(deps, trx, choices)).length
+    return { answer: { added, alreadySuppressed: recipients.length - added }, added }
+  })
 }
 
 /** Counting a long list takes a moment, so callers who keep trying at the quota do not count it each time. */
@@ -181,8 +191,7 @@ interface Room {
 
 /**
  * Reserves room for recipients who are not on the list yet. Returns undefined if there is not enough. Each statement is
- * short, because additions that wait for each other in transactions would occupy all connections. Room that an addition
- * then does not use is found when the list is counted again.
+ * short, because additions that wait for each other in transactions would occupy all connections.
  */
 async function reserveEntries(db: Kysely<Database>, entries: NewEntries, quota: number): Promise<Room | undefined> {
   const added = await countNew(db, entries)
@@ -224,6 +233,26 @@ async function reserve(db: Kysely<Database>, { accountId, added, quota }: Reserv
   return rows[0] && { added, countedAt: rows[0].countedAt }
 }
 
+/**
+ * Replaces the reservation by the entries that were added, in their transaction. All of them need room if the list was
+ * counted since: the count does not include them. Returns false if there is not enough. Until the transaction ends, the
+ * list is not counted.
+ */
+async function settleRoom(
+  trx: Transaction<Database>,
+  room: Room,
+  { accountId, added, quota }: Reservation,
+): Promise<boolean> {
+  if (added === 0 && room.added === 0) return true
+  const reserved = sql`case when counted_at = ${room.countedAt}::text::timestamptz then ${room.added}::integer else 0 end`
+  const { rows } = await sql`
+    update suppression_usage set entries = entries + ${added}::integer - ${reserved}
+    where account_id = ${accountId}
+      and (${added}::integer <= ${reserved} or entries + ${added}::integer - ${reserved} <= ${quota}::integer)
+    returning 1`.execute(trx)
+  return rows.length > 0
+}
+
 /** Returns reserved room, unless the list was counted since: the count does not include it. */
 async function releaseRoom(db: Kysely<Database>, accountId: string, { added, countedAt }: Room): Promise<void> {
   await sql`
@@ -232,19 +261,25 @@ async function releaseRoom(db: Kysely<Database>, accountId: string, { added, cou
 }
 
 /**
- * Counts the list, unless it was counted a moment ago. A count that began before another one was stored lacks what was
- * reserved since, so it is discarded.
+ * Counts the list, unless it was counted a moment ago. The row is locked before, in a statement of its own, so that the
+ * count includes every addition that was settled, and later ones find that the list was counted.
  */
 async function recount(db: Kysely<Database>, accountId: string): Promise<void> {
-  await sql`
-    insert into suppression_usage as u (account_id, entries, counted_at)
-    select ${accountId}, (select count(*) from suppressions where account_id = ${accountId} and suppressed), now()
-    where not exists (
+  await db.transaction().execute(async (trx) => {
+    await sql`
+      insert into suppression_usage (account_id, entries, counted_at) values (${accountId}, 0, '-infinity')
+      on conflict (account_id) do nothing`.execute(trx)
+    const { rows } = await sql`
       select from suppression_usage
-      where account_id = ${accountId} and counted_at > now() - ${recountSeconds} * interval '1 second'
-    )
-    on conflict (account_id) do update set entries = excluded.entries, counted_at = excluded.counted_at
-      where u.counted_at <= now() - ${recountSeconds} * interval '1 second'`.execute(db)
+      where account_id = ${accountId} and counted_at <= now() - ${recountSeconds} * interval '1 second'
+      for update`.execute(trx)
+    if (rows.length === 0) return
+    await sql`
+      update suppression_usage set counted_at = now(), entries = (
+        select count(*) from suppressions where account_id = ${accountId} and suppressed
+      )
+      where account_id = ${accountId}`.execute(trx)
+  })
 }
 
 /** Makes room for another entry. */
