@@ -112,8 +112,10 @@ function hasCode(error: unknown, code: string): boolean {
 
 /** SHA-256 of an empty body, which a request without a body must contain (AWS, "Signature calculations"). */
 const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-const timeouts = { connect: 5_000, response: 30_000 }
+/** A read fails before a send stops waiting for its file, so that the error names the store. */
+const defaultTimeouts = { connect: 5_000, response: 30_000, read: 15_000, whole: 5 * 60_000 }
 const maxConnections = 64
+const maxDiscardedBytes = 64 * 1024
 
 interface S3Request {
   method: 'GET' | 'PUT' | 'DELETE'
@@ -125,7 +127,7 @@ interface S3Request {
  * Keeps files in a bucket of an S3-compatible store. aws4fetch signs the requests, but undici sends them, because
  * `fetch` cannot send the length of a streamed file. The store compares the bytes with the signed hash.
  */
-export function createS3Store(config: S3Config, proxies?: ProxySettings): ObjectStore {
+export function createS3Store(config: S3Config, proxies?: ProxySettings, timeouts = defaultTimeouts): ObjectStore {
   const pool = createPool(
     new URL(config.url).origin,
     {
@@ -141,14 +143,18 @@ export function createS3Store(config: S3Config, proxies?: ProxySettings): Object
   async function send(request: S3Request): Promise<Dispatcher.ResponseData> {
     const { path, headers } = await sign(config, request)
     const body = request.file ? createReadStream(request.file.path) : null
-    return requestThrough(pool, { path, method: request.method, headers, body })
+    const limits =
+      request.method === 'PUT'
+        ? { signal: AbortSignal.timeout(timeouts.whole) }
+        : { headersTimeout: timeouts.read, bodyTimeout: timeouts.read }
+    return requestThrough(pool, { path, method: request.method, headers, body, ...limits })
   }
 
   /** Returns whether the store has the object. */
   async function succeed(request: S3Request): Promise<boolean> {
     try {
       const { statusCode, body } = await send(request)
-      await body.dump()
+      await discard(body)
       if (statusCode < 300) return true
       if (statusCode === 404 && request.method === 'DELETE') return false
       throw new Error(`the object store answered HTTP ${statusCode} to ${request.method}`)
@@ -157,13 +163,18 @@ export function createS3Store(config: S3Config, proxies?: ProxySettings): Object
     }
   }
 
+  /** Reads a response, so that its connection can be used again. Only the status counts. */
+  function discard(body: Dispatcher.ResponseData['body']): Promise<void> {
+    return body.dump({ limit: maxDiscardedBytes, signal: AbortSignal.timeout(timeouts.connect) }).catch(() => {})
+  }
+
   return {
     put: async (key, file) => void (await succeed({ method: 'PUT', key, file })),
     open: async (key): Promise<Readable | undefined> => {
       try {
         const { statusCode, body } = await send({ method: 'GET', key })
         if (statusCode === 200) return body
-        await body.dump()
+        await discard(body)
         if (statusCode === 404) return undefined
         throw new Error(`the object store answered HTTP ${statusCode} to GET`)
       } catch (error) {

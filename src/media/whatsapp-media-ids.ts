@@ -14,6 +14,7 @@ import {
   renewClaim,
   type UploadKey,
 } from './whatsapp-media-ids-store.ts'
+import { StoreUnavailableError } from './object-store.ts'
 import { extensionOf } from './types.ts'
 
 /** The WhatsApp account that sends a file. */
@@ -102,12 +103,19 @@ async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }
   const renewals = setInterval(() => void renew(), claimMilliseconds / renewalsPerClaim).unref()
   try {
     const { type, size } = source
+    const body = await source.open()
+    let readFailure: Error | undefined
+    body.once('error', (error) => {
+      readFailure = error
+    })
     const outcome = await deps.whatsapp.uploadMedia(sender, {
       type,
       size,
       filename: `file.${extensionOf(type)}`,
-      body: await source.open(),
+      body,
     })
+    if (outcome.kind === 'unavailable' && readFailure !== undefined)
+      throw readFailure instanceof ServiceError ? readFailure : new StoreUnavailableError(readFailure)
     if (outcome.kind !== 'uploaded') throw await interpretFailure(deps, sender, outcome)
     const expiresAt = new Date(deps.now().getTime() + lifetimeMilliseconds)
     await recordUploaded(deps.db, key, { waMediaId: outcome.waMediaId, expiresAt })

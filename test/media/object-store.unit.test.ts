@@ -108,6 +108,38 @@ test.each([
   await store.close()
 })
 
+test('takes the status of a response whose body never ends', async () => {
+  const service = await startFileServer((request, response) => {
+    request.resume()
+    response.writeHead(request.url?.endsWith('missing') ? 404 : 503)
+    const drip = setInterval(() => response.write('x'), 10)
+    response.once('close', () => clearInterval(drip))
+  })
+  const timeouts = { connect: 200, response: 5_000, read: 5_000, whole: 60_000 }
+  const store = createS3Store({ url: service.url, prefix: '', region, ...credentials }, undefined, timeouts)
+
+  await expect(store.put(key, { path: file, size: content.length, sha256, type: 'image/png' })).rejects.toThrow(
+    StoreUnavailableError,
+  )
+  await expect(store.delete(key)).rejects.toThrow(StoreUnavailableError)
+  await expect(store.open(key)).rejects.toThrow(StoreUnavailableError)
+  expect(await store.open('missing')).toBeUndefined()
+  await store.close()
+  await service.close()
+})
+
+test('gives up a file that the store receives too slowly', async () => {
+  const service = await startFileServer(() => {})
+  const timeouts = { connect: 5_000, response: 60_000, read: 60_000, whole: 200 }
+  const store = createS3Store({ url: service.url, prefix: '', region, ...credentials }, undefined, timeouts)
+
+  await expect(store.put(key, { path: file, size: content.length, sha256, type: 'image/png' })).rejects.toThrow(
+    StoreUnavailableError,
+  )
+  await store.close()
+  await service.close()
+})
+
 test('stores nothing if the bytes differ from their hash', async () => {
   const store = openStore()
   const put = store.put(key, { path: file, size: content.length, sha256: '0'.repeat(64), type: 'image/png' })

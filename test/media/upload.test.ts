@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
@@ -337,6 +338,54 @@ test('claims an upload to WhatsApp for a moment, and renews the claim while the 
   release()
   expect((await sending).statusCode).toBe(200)
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
+  await node.close()
+})
+
+test.each([
+  { what: 'other bytes', phoneNumberId: '990000000000010', damage: (file: string) => writeFile(file, jpeg(70_000)) },
+  { what: 'fewer bytes', phoneNumberId: '990000000000011', damage: (file: string) => truncate(file, 1_000) },
+  {
+    what: 'more bytes',
+    phoneNumberId: '990000000000012',
+    damage: (file: string) => appendFile(file, 'x'.repeat(200_000)),
+  },
+])('sends no file of which the store returns $what', async ({ phoneNumberId, damage }) => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender, jpeg(70_000))
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  await damage(path.join(media.folder, 'store', mediaId.slice(-2), mediaId))
+
+  const response = await sendImage(sender, mediaId, { accountId })
+
+  expect(response.json().error).toEqual({
+    code: 'VALIDATION_ERROR',
+    message: `The file ${mediaId} is damaged in the media store, and WhatsApp does not have it for this number. Upload it again.`,
+  })
+  expect(uploadsOf({ phoneNumberId })).toEqual([])
+  expect(server.log.filter((line) => line.includes(mediaId) && line.includes('is damaged'))).toHaveLength(1)
+})
+
+test('names the media store if it fails while a file is read', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender, jpeg(70_000))
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId: '990000000000005' })
+  const failing = Readable.from(
+    (function* () {
+      yield Buffer.alloc(1_000)
+      throw new Error('other side closed')
+    })(),
+  )
+  const shared = createTestMedia()
+  const store = { ...shared.store, open: () => Promise.resolve(failing) }
+  const node = await startTestServer({ beside: server, deps: { media: { ...shared, store } } })
+
+  const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+
+  expect(response.json().error).toEqual({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The media store is unavailable. Nothing was stored or sent. Try again in a moment.',
+  })
+  expect(node.log.join('')).toContain('other side closed')
   await node.close()
 })
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { MediaKind } from '../../../contracts/api/media.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -148,15 +150,15 @@ async function ensureNamedMedia(
 /** An upload, here or in another process, can take minutes. A send times out earlier, but the upload continues. */
 async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]): Promise<[string, string][]> {
   const { sendWaitMilliseconds = defaultSendWaitMilliseconds } = deps.media.limits
-  const upload = async (row: MediaRow): Promise<[string, string]> => [
-    row.id,
-    await ensureWhatsAppMediaId(deps, sender, toSource(deps, row)),
-  ]
-  try {
-    return await withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))
-  } catch (error) {
-    throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
+  const upload = async (row: MediaRow): Promise<[string, string]> => {
+    try {
+      return [row.id, await ensureWhatsAppMediaId(deps, sender, toSource(deps, row))]
+    } catch (error) {
+      // Logged here, because the send may have ended.
+      throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
+    }
   }
+  return withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))
 }
 
 async function withTimeout<Result>(milliseconds: number, result: Promise<Result>): Promise<Result> {
@@ -179,12 +181,41 @@ function toSource({ media, log }: Pick<Deps, 'media' | 'log'>, row: MediaRow): M
     size: row.size_bytes,
     open: async () => {
       const stream = await media.store.open(row.id)
-      if (stream) return stream
-      log.error({ accountId: row.account_id, mediaId: row.id }, 'a file is missing in the media store')
-      throw new ServiceError(
-        'VALIDATION_ERROR',
-        `The file ${row.id} is no longer stored here, and WhatsApp does not have it for this number. Upload it again.`,
-      )
+      const file = { accountId: row.account_id, mediaId: row.id }
+      if (stream)
+        return Readable.from(
+          readUnchanged(stream, row, () => {
+            log.error(file, 'a file in the media store is damaged')
+            return uploadAgain(`The file ${row.id} is damaged in the media store`)
+          }),
+          { objectMode: false },
+        )
+      log.error(file, 'a file is missing in the media store')
+      throw uploadAgain(`The file ${row.id} is no longer stored here`)
     },
   }
+}
+
+function uploadAgain(problem: string): ServiceError {
+  return new ServiceError(
+    'VALIDATION_ERROR',
+    `${problem}, and WhatsApp does not have it for this number. Upload it again.`,
+  )
+}
+
+/** Fails at the end at the latest if the store returns other bytes than it was given. WhatsApp ignores such an upload. */
+async function* readUnchanged(
+  stream: Readable,
+  { sha256, size_bytes }: Pick<MediaRow, 'sha256' | 'size_bytes'>,
+  damaged: () => ServiceError,
+): AsyncGenerator<Buffer, void, void> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > size_bytes) throw damaged()
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== sha256) throw damaged()
 }
