@@ -98,8 +98,14 @@ function endOfClaim({ now, media }: UploadDeps): Date {
 
 async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }: ClaimedUpload): Promise<string> {
   const { claimMilliseconds = defaultClaimMilliseconds } = deps.media.limits
+  let renewalFailed = false
   // If this fails, another process may upload the file too, which does no harm.
-  const renew = () => renewClaim(deps.db, key, { claimant, until: endOfClaim(deps) }).catch(() => {})
+  const renew = () =>
+    renewClaim(deps.db, key, { claimant, until: endOfClaim(deps) }).catch((failure: unknown) => {
+      if (!renewalFailed)
+        deps.log.warn({ err: failure, accountId: key.accountId }, 'could not renew the claim of a file upload')
+      renewalFailed = true
+    })
   const renewals = setInterval(() => void renew(), claimMilliseconds / renewalsPerClaim).unref()
   try {
     const { type, size } = source

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { removeAccount } from '../../src/cli/account-data/remove.ts'
@@ -338,6 +339,41 @@ test('claims an upload to WhatsApp for a moment, and renews the claim while the 
   release()
   expect((await sending).statusCode).toBe(200)
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
+  await node.close()
+})
+
+test('logs once that the claim of an upload could not be renewed', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const phoneNumberId = '990000000000003'
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { db, whatsapp } = server.deps
+  await sql`create sequence renewals`.execute(db)
+  await sql`
+    create function fail_renewal() returns trigger language plpgsql as $$
+    begin perform nextval('renewals'); raise exception 'disk full' using errcode = '53100'; end $$`.execute(db)
+  await sql`
+    create trigger fail_renewal before update on media_at_whatsapp for each row
+    when (new.phone_number_id = ${sql.lit(phoneNumberId)} and new.wa_media_id is null)
+    execute function fail_renewal()`.execute(db)
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({
+    beside: server,
+    deps: {
+      media: { ...shared, limits: { ...shared.limits, claimMilliseconds: 600 } },
+      whatsapp: { ...whatsapp, uploadMedia: (...given) => released.then(() => whatsapp.uploadMedia(...given)) },
+    },
+  })
+  const sending = through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+  const countRenewals = async () =>
+    Number((await sql<{ n: string }>`select last_value as n from renewals`.execute(db)).rows[0]?.n)
+  await expect.poll(countRenewals).toBeGreaterThan(2)
+  await sql`drop function fail_renewal cascade`.execute(db)
+
+  release()
+  expect((await sending).statusCode).toBe(200)
+  expect(node.log.filter((line) => line.includes('could not renew the claim of a file upload'))).toHaveLength(1)
   await node.close()
 })
 
