@@ -63,7 +63,7 @@ export async function createAuthority(folder: string, name: string): Promise<Cer
 /** Issues a certificate for a common name and, for servers, a host name. */
 export async function issueCertificate(
   authority: CertificateFiles,
-  { folder, commonName, host }: { folder: string; commonName: string; host?: string },
+  { folder, commonName, host, validFrom }: { folder: string; commonName: string; host?: string; validFrom?: number },
 ): Promise<CertificateFiles> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const issuer = new X509Certificate(await readFile(authority.cert)).subject.replace(/^CN=/, '')
@@ -73,7 +73,7 @@ export async function issueCertificate(
     ...names.map((each) => extension(oids.subjectAltName, each)),
   ]
   const signer = await readFile(authority.key, 'utf8')
-  const certificate = createCertificate({ issuer, subject: commonName, publicKey, extensions }, signer)
+  const certificate = createCertificate({ issuer, subject: commonName, publicKey, extensions, validFrom }, signer)
   return write(folder, commonName, certificate, privateKey)
 }
 
@@ -116,15 +116,17 @@ interface Certificate {
   subject: string
   publicKey: KeyObject
   extensions: Buffer[]
+  /** In milliseconds; yesterday by default. The certificate is valid for three days. */
+  validFrom?: number | undefined
 }
 
 /** Returns a signed certificate in PEM. Node.js reads certificates but does not create them. */
 function createCertificate(
-  { issuer, subject, publicKey, extensions }: Certificate,
+  { issuer, subject, publicKey, extensions, validFrom = Date.now() - day }: Certificate,
   signer: KeyObject | string,
 ): string {
   const algorithm = der(tags.sequence, objectId(oids.ecdsaWithSha256))
-  const validity = [-day, 2 * day].map((offset) => der(tags.time, Buffer.from(toTime(Date.now() + offset))))
+  const validity = [validFrom, validFrom + 3 * day].map((time) => der(tags.time, Buffer.from(toTime(time))))
   const content = der(
     tags.sequence,
     der(tags.version, der(tags.integer, Buffer.from([2]))),

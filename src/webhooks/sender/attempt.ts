@@ -152,6 +152,19 @@ const failures: Partial<Record<string, () => Fact>> = {
   SELF_SIGNED_CERT_IN_CHAIN: deliveryFailures.certificateNotTrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: deliveryFailures.certificateNotTrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: deliveryFailures.certificateNotTrusted,
+  INVALID_CA: deliveryFailures.certificateNotTrusted,
+  INVALID_PURPOSE: deliveryFailures.certificateNotTrusted,
+  PATH_LENGTH_EXCEEDED: deliveryFailures.certificateNotTrusted,
+  // Node.js has no code for a certificate with a weak key or signature, among others.
+  UNSPECIFIED: deliveryFailures.certificateNotTrusted,
+  CERT_NOT_YET_VALID: deliveryFailures.certificateNotYetValid,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: deliveryFailures.outdatedTls,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: deliveryFailures.outdatedTls,
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: deliveryFailures.noHttp1,
+  // The name depends on the version of OpenSSL.
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': deliveryFailures.handshakeRejected,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: deliveryFailures.handshakeRejected,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: deliveryFailures.handshakeRejected,
   UND_ERR_HEADERS_OVERFLOW: deliveryFailures.headersTooLarge,
   UND_ERR_INVALID_ARG: deliveryFailures.unusableRequest,
   // undici reports these before it has read a status: contradicting lengths, and a status below 100.

@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer as createTlsServer } from 'node:https'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
+import { explainAttemptError } from '../../../src/webhooks/sender/attempt.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptRequest, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
-import { testCertificate } from '../../support/certificate.ts'
+import { createAuthority, issueCertificate, testCertificate } from '../../support/certificate.ts'
 import {
   accept,
   respond,
@@ -294,6 +300,50 @@ test('verifies TLS certificates and host names', async () => {
   server.closeAllConnections()
   server.close()
 })
+
+const day = 24 * 60 * 60 * 1000
+const faultyServers: { what: string; options?: ServerOptions; validFrom?: number; error: Fact }[] = [
+  {
+    what: 'a server without TLS 1.2',
+    options: { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    error: deliveryFailures.outdatedTls(),
+  },
+  { what: 'a server without HTTP/1.1', options: { ALPNProtocols: ['h2'] }, error: deliveryFailures.noHttp1() },
+  {
+    what: 'a server that requires a client certificate',
+    options: { requestCert: true, maxVersion: 'TLSv1.2' },
+    error: deliveryFailures.handshakeRejected(),
+  },
+  { what: 'an expired certificate', validFrom: -10 * day, error: deliveryFailures.certificateExpired() },
+  { what: 'a future certificate', validFrom: 10 * day, error: deliveryFailures.certificateNotYetValid() },
+]
+
+test.each(faultyServers)('names the problem of $what', async ({ options, validFrom = -day, error }) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-tls-'))
+  const authority = await createAuthority(folder, 'authority')
+  const { host } = testCertificate
+  const issued = { folder, commonName: 'receiver', host, validFrom: Date.now() + validFrom }
+  const files = await issueCertificate(authority, issued)
+  const [cert, key, ca] = [readFileSync(files.cert), readFileSync(files.key), readFileSync(authority.cert, 'utf8')]
+  const server = createTlsServer({ ...options, cert, key }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const trusting = createWebhookSender({ timeoutSeconds: 5, allowPrivate: true }, { resolve: toThisMachine, ca })
+
+  expect(await trusting.attempt(requestTo(`https://${host}:${port}/`))).toMatchObject({ outcome: 'failed', error })
+
+  await trusting.close()
+  server.close()
+  await rm(folder, { recursive: true })
+})
+
+test.each(['UNSPECIFIED', 'INVALID_CA', 'INVALID_PURPOSE', 'PATH_LENGTH_EXCEEDED'])(
+  'explains that a certificate is not trusted: %s',
+  (code) => {
+    const error = Object.assign(new Error('CA signature digest algorithm too weak'), { code })
+    expect(explainAttemptError(error)).toEqual(deliveryFailures.certificateNotTrusted())
+  },
+)
 
 const notAllowed = { outcome: 'failed', error: deliveryFailures.unusableHost() }
 
