@@ -13,6 +13,7 @@ import { firstIdAt, timeOfId } from '../../platform/ids.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { type EndpointRow, findEndpoint, lockEndpoint } from '../endpoints/store.ts'
 import { findLastEventId } from '../events.ts'
+import { requeuedGeneration } from '../queue/store.ts'
 import { makeEachDue } from './store.ts'
 
 /** Maximum number of events per transaction, because it holds the endpoint's lock. */
@@ -283,7 +284,7 @@ async function queueRecovered(
     delete from webhook_finished_deliveries
     where account_id = ${accountId} and id = any(${ids}::text[])`.execute(db)
   await sql`
-    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
-    select id, ${accountId}, ${endpointId}, event_id, now(), now()
+    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at, generation)
+    select id, ${accountId}, ${endpointId}, event_id, now(), now(), ${sql.raw(requeuedGeneration)}
     from unnest(${ids}::text[], ${eventIds}::text[]) as recovered (id, event_id)`.execute(db)
 }

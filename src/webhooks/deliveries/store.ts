@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, WebhookAttemptsTable } from '../../platform/db/schema.ts'
-import { longerThanLeaseSeconds } from '../queue/store.ts'
+import { longerThanLeaseSeconds, requeuedGeneration } from '../queue/store.ts'
 
 /** Maximum number of rows per statement, so that each statement is short. */
 const batchSize = 10_000
@@ -69,8 +69,10 @@ export async function requeueDelivery(db: Kysely<Database>, accountId: string, d
     with removed as (
       delete from webhook_finished_deliveries where account_id = ${accountId} and id = ${deliveryId} returning *
     )
-    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
-    select id, account_id, endpoint_id, event_id, now(), created_at from removed`.execute(db)
+    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at, generation)
+    select id, account_id, endpoint_id, event_id, now(), created_at, ${sql.raw(requeuedGeneration)} from removed`.execute(
+    db,
+  )
   return Number(numAffectedRows ?? 0) > 0
 }
 

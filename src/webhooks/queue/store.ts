@@ -31,9 +31,16 @@ export interface ClaimedDelivery {
 
 /**
  * Commits without waiting for the WAL to be flushed. If PostgreSQL crashes at that moment, claimed or finished
- * deliveries become due again and are sent twice, which receivers must expect. Nothing is lost.
+ * deliveries become due again. Those that are not in a journal are sent twice, which receivers must expect. Nothing is
+ * lost.
  */
 const asyncCommit = `select set_config('synchronous_commit', 'off', true)`
+
+/**
+ * The first generation of a delivery that is queued again, in SQL: later than all of its claims so far, which the journal
+ * of a dead process can still name.
+ */
+export const requeuedGeneration = `extract(epoch from now() - timestamptz '2020-01-01 00:00Z')::integer`
 
 /** A claimed delivery that is due sooner may be in progress, because `due_at` is then the end of its lease. */
 export const longerThanLeaseSeconds = 180
@@ -217,8 +224,9 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord> & { afterLease: boolea
     from unnest(${arraysOf($, attemptColumns)}) as r (${namesOf(attemptColumns)})
   ), finished as (
     delete from webhook_deliveries d using result r
-    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation
-      and (${$.afterLease}::boolean or d.due_at - now() > interval '0') and r.wait_seconds is null
+    where d.account_id = r.account_id and d.id = r.id and r.wait_seconds is null
+      and (d.generation < r.generation
+        or d.generation = r.generation and (${$.afterLease}::boolean or d.due_at - now() > interval '0'))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), postponed as (
@@ -290,7 +298,7 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord> & { afterLease: boolea
 /**
  * Records and counts attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement.
  * Applies only to deliveries that are still claimed: the generation matches, and the lease has not expired by the
- * database clock. The lease is compared as `due_at - now()`, which no index supports; otherwise the planner would scan
+ * database clock. A lower generation means that the database has lost the claim in a crash, so the delivery is finished. The lease is compared as `due_at - now()`, which no index supports; otherwise the planner would scan
  * all future retries instead of looking up each delivery by its key. Endpoints are locked in the order of their IDs, so
  * that two batches cannot deadlock. Writes to all accounts; each row names its own. `afterLease` also finishes deliveries
  * whose lease has expired and that nobody has claimed since, because a claim changes the generation.

@@ -9,7 +9,8 @@ import {
   readDeliveryJournal,
   startDeliveryJournalReplay,
 } from '../../../src/webhooks/queue/delivery-journal.ts'
-import { claimDueDeliveries, type EndedAttempt } from '../../../src/webhooks/queue/store.ts'
+import { requeueDelivery } from '../../../src/webhooks/deliveries/store.ts'
+import { claimDueDeliveries, type EndedAttempt, recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
 
@@ -45,14 +46,16 @@ function attemptOf(delivery: EndedAttempt['delivery']): EndedAttempt {
 
 const someAttempt = (id: string) => attemptOf({ account_id: 'acc_1', id, generation: 1 })
 
+const claim = { leaseSeconds: 30, limit: 1, afterEndpointId: '', capacities: [], defaultWindow: 4, failingWindow: 4 }
+
 /** Claims the only delivery, and acknowledges it like a process that dies before it records that. */
-async function acknowledgeAndDie(): Promise<void> {
-  const claim = { leaseSeconds: 30, limit: 1, afterEndpointId: '', capacities: [], defaultWindow: 4, failingWindow: 4 }
+async function acknowledgeAndDie(): Promise<EndedAttempt['delivery']> {
   const [delivery] = await claimDueDeliveries(database.db, claim)
   if (!delivery) throw new Error('no delivery is due')
   const journal = openDeliveryJournal(location, log)
   journal.acknowledged(attemptOf(delivery))
   journal.close()
+  return delivery
 }
 
 test('records an acknowledged attempt of a dead process', async () => {
@@ -79,6 +82,39 @@ test('records an attempt whose lease has ended, unless it was claimed again', as
   replay = startDeliveryJournalReplay({ db: database.db, log }, location)
 
   await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+test('records an attempt whose claim was lost when the database crashed', async () => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  await acknowledgeAndDie()
+  // Claims are committed without waiting for the disk.
+  await database.db
+    .updateTable('webhook_deliveries')
+    .set({ due_at: new Date(0), generation: 0, claimed: false })
+    .execute()
+
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+test.each([
+  ['queued again', 0],
+  ['queued again and claimed', 1],
+])('leaves a delivery that was %s', async (_what, claims) => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  const delivery = await acknowledgeAndDie()
+  await recordAttempts(database.db, [attemptOf(delivery)])
+  await requeueDelivery(database.db, delivery.account_id, delivery.id)
+  if (claims > 0) await claimDueDeliveries(database.db, claim)
+
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => readdirSync(location.folder)).toEqual([])
+  expect(await webhooks.finished()).toEqual([])
+  expect(await webhooks.deliveries()).toMatchObject([{ id: delivery.id, attempts: 0 }])
 })
 
 test('leaves a delivery that was claimed again', async () => {
