@@ -30,18 +30,38 @@ export function createLogger(
 
 /** Lines that wait while they cannot be written, such as to a full disk. Later ones are dropped. */
 const maxWaitingBytes = 1024 * 1024
+/** How long a reader may stop reading a pipe until it counts as a failure. */
+const maxStuckMilliseconds = 1_000
 
 /**
  * A log that cannot be written must not end the process, as an error without a listener does. The next line is written
- * after those that wait. At the exit, nothing waits for the disk: pino would try again forever.
+ * after those that wait. At the exit, nothing waits for the disk or the reader of a pipe: pino would try again forever.
  */
 function openStandardError(): DestinationStream {
-  const stream = pino.destination({ dest: 2, sync: false, maxLength: maxWaitingBytes })
+  // Makes a pipe non-blocking. Otherwise its reader could block a thread, without which the process cannot end.
+  void process.stderr
   let isFailing = false
-  stream.on('error', () => (isFailing = true)).on('write', () => (isFailing = false))
+  let stuckSince: number | undefined
+  const stream = pino.destination({
+    dest: 2,
+    sync: false,
+    maxLength: maxWaitingBytes,
+    retryEAGAIN: () => performance.now() - (stuckSince ??= performance.now()) < maxStuckMilliseconds,
+  })
+  stream
+    .on('error', () => (isFailing = true))
+    .on('write', () => {
+      isFailing = false
+      stuckSince = undefined
+    })
   const flushSync = stream.flushSync.bind(stream)
   stream.flushSync = () => {
-    if (!isFailing) flushSync()
+    if (isFailing) return
+    try {
+      flushSync()
+    } catch {
+      isFailing = true
+    }
   }
   return stream
 }

@@ -1,9 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
@@ -78,11 +82,43 @@ test('ends silently if the reader closes the pipe', async () => {
   await server.stop()
 })
 
-test.runIf(process.platform === 'linux')('serves, and ends, although its log cannot be written', async () => {
-  const script = 'exec "$@" 2> /dev/full'
+/** A pipe that is full, and whose reader does not read. */
+async function openStuckPipe(): Promise<{ path: string; close(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-pipe-'))
+  const pipe = path.join(folder, 'pipe')
+  await promisify(execFile)('mkfifo', [pipe])
+  const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  const fill = (size: number) => {
+    try {
+      for (;;) writeSync(descriptor, Buffer.alloc(size))
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+    }
+  }
+  fill(4096)
+  fill(1)
+  return {
+    path: pipe,
+    close: async () => {
+      closeSync(descriptor)
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+test.runIf(process.platform === 'linux').each([
+  { log: 'a full disk', open: () => Promise.resolve({ path: '/dev/full', close: () => Promise.resolve() }) },
+  { log: 'a pipe whose reader has stopped', open: openStuckPipe },
+])('serves, and ends, although its log cannot be written to $log', async ({ open }) => {
+  const log = await open()
+  const script = 'exec "$@" 2> "$LOG"'
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, entry, 'serve'], {
-    env: { ...waybill.environment, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'debug' },
+    env: { ...waybill.environment, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'debug', LOG: log.path },
     stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await log.close()
   })
   const ended = once(child, 'exit')
   const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
