@@ -32,7 +32,7 @@ export function openSendJournal(
       unwritten.clear()
       log.warn(
         { err: error },
-        'could not write the send journal; after a crash, the outcome of interrupted sends is unknown',
+        'could not write the send journal; until this process is restarted, a crash leaves the outcome of its sends unknown',
       )
     },
   })

@@ -35,7 +35,10 @@ export function openDeliveryJournal(
   const unrecorded = new Map<string, string>()
   const giveUp = (error: unknown) => {
     unrecorded.clear()
-    log.warn({ err: error }, 'could not write the delivery journal; after a crash, some webhooks are sent again')
+    log.warn(
+      { err: error },
+      'could not write the delivery journal; until this process is restarted, a crash repeats some webhooks',
+    )
   }
   const file = new JournalFile(location, {
     kind,
