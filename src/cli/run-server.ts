@@ -7,6 +7,7 @@ import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { describeProgress, migrate, type MigrationProgress } from '../platform/db/migrate/migrate.ts'
+import { codeOf } from '../platform/error-code.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'
@@ -166,7 +167,7 @@ async function listen(
 }
 
 function describeListenError(error: unknown, { host, port }: Config, command: ServerRun['command']) {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   const otherPort = `PORT=${port + 1} ${command === 'sandbox' ? 'npm start' : 'waybill serve'}`
   if (code === 'EADDRINUSE')
     return new ServiceError(

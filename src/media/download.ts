@@ -5,6 +5,7 @@ import { inEnglish } from '../../contracts/facts/fact.ts'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import { codeOf } from '../platform/error-code.ts'
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createAgent, requestThrough } from '../platform/undici.ts'
 import { explainAttemptError } from '../webhooks/sender/attempt.ts'
@@ -104,7 +105,7 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
 /** Errors of connections become one of a fixed set of texts, so that they reveal nothing about our network. */
 export function toDownloadError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return failed('the connection ended before the file was complete')

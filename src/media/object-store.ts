@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Config } from '../platform/config.ts'
+import { codeOf } from '../platform/error-code.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../platform/owned-files.ts'
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createPool, requestThrough } from '../platform/undici.ts'
@@ -48,7 +49,7 @@ export function createFolderStore(root: string): ObjectStore {
     open: (key) =>
       orUnavailable(async () => {
         const handle = await open(pathOf(root, key), 'r').catch((error: unknown) => {
-          if (hasCode(error, 'ENOENT')) return undefined
+          if (codeOf(error) === 'ENOENT') return undefined
           throw error
         })
         return handle && createReadStream('', { fd: handle })
@@ -80,7 +81,7 @@ async function moveTo(source: string, target: string): Promise<void> {
   try {
     await rename(source, target)
   } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error
+    if (codeOf(error) !== 'EXDEV') throw error
     // Another file system: a copy beside the target is renamed instead.
     const copy = partOf(target)
     await copyFile(source, copy)
@@ -104,10 +105,6 @@ async function orUnavailable<T>(run: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw new StoreUnavailableError(error)
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
 
 /** SHA-256 of an empty body, which a request without a body must contain (AWS, "Signature calculations"). */

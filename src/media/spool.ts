@@ -5,6 +5,7 @@ import path from 'node:path'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
+import { codeOf } from '../platform/error-code.ts'
 import { createOwnedFolder } from '../platform/owned-files.ts'
 import { detectType, headBytes, type SniffedType, sniffType } from './detect-type.ts'
 import { StoreUnavailableError } from './object-store.ts'
@@ -70,7 +71,7 @@ export function uploadTimedOut(reason: string): ServiceError {
 const diskCodes = new Set(['EACCES', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'EPERM', 'EROFS'])
 
 function isDiskError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && diskCodes.has(String(error.code))
+  return diskCodes.has(codeOf(error) ?? '')
 }
 
 async function inspect(file: string, inspector: Inspector): Promise<{ size: number; sha256: string; type: string }> {

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { DatabaseUrl } from './database-url.ts'
 import type { MailConfig } from './email/transport.ts'
 import { Environment, s3Address, secretKeyBytes, SecretKeys, secretVariables } from './environment.ts'
+import { codeOf } from './error-code.ts'
 import type { logLevels } from './log.ts'
 import type { ProxySettings } from './proxy.ts'
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry/settings.ts'
@@ -158,7 +159,7 @@ function readSecretFile(file: string): { content: string } | { problem: string }
     const content = readFileSync(file, 'utf8').replaceAll(surroundings, '')
     return content === '' ? { problem: 'names an empty file. Write the secret into it' } : { content }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = codeOf(error) ?? 'unknown error'
     return { problem: `names a file that cannot be read (${code})` }
   }
 }

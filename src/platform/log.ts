@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
+import { codeOf } from './error-code.ts'
 
 export type Logger = PinoLogger
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -85,7 +86,7 @@ const sqlState = /^[0-9A-Z]{5}$/
 
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = codeOf(error)
   return {
     type: error.name,
     code,

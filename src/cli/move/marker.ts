@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { codeOf } from '../../platform/error-code.ts'
 
 /** The file in the data folder that marks its database as moved or being moved. It contains no secret. */
 const MoveMarker = z.object({
@@ -26,7 +27,7 @@ export function readMoveMarker(dataDir: string): MoveMarker | undefined {
   try {
     text = readFileSync(markerFile(dataDir), 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
   return MoveMarker.parse(JSON.parse(text))

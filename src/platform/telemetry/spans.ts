@@ -12,6 +12,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { codeOf } from '../error-code.ts'
 import type { SpanDescription, StartedSpan, Tracing } from './tracing.ts'
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
@@ -115,7 +116,7 @@ function isRecorded(context: Context | undefined): context is Context {
 
 /** Records only codes and types, because an error message can quote user data. */
 function recordError(span: Span, error: unknown): void {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = codeOf(error)
   if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) span.setAttribute('db.response.status_code', code)
   span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : typeof error))
   span.setStatus({ code: SpanStatusCode.ERROR })

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { codeOf } from '../../platform/error-code.ts'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { errors, ProxyError } from '../../platform/undici.ts'
@@ -156,7 +157,7 @@ const reasons: Record<string, string> = {
 
 function reasonOf(error: Error): string {
   if (error instanceof ProxyError) return describeProxyError(error)
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error) ?? ''
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'no trusted TLS connection'
   return reasons[code] ?? 'no connection'
 }

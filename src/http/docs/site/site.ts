@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { restContracts } from '../../../../contracts/index.ts'
 import { listProcedures } from '../../../../contracts/procedure.ts'
+import { codeOf } from '../../../platform/error-code.ts'
 import { type Asset, createAsset, sendAsset, serveAsset } from '../asset.ts'
 import { contents, referenceSlug } from './contents.ts'
 import { layOutMissing, layOutPage } from './layout.ts'
@@ -36,7 +37,7 @@ async function loadPages(): Promise<Page[] | undefined> {
     const { renderPages } = await import('../render/pages.ts')
     return renderPages()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined
+    if (codeOf(error) === 'ERR_MODULE_NOT_FOUND') return undefined
     throw error
   }
 }
