@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { TimeZone } from '../../contracts/dashboard/alert.ts'
-import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import { singleLine } from '../../contracts/fields.ts'
@@ -82,13 +81,11 @@ export async function updateAccount(
     })
   const zone = TimeZone.safeParse(timeZone ?? 'UTC')
   if (!zone.success) throw new ServiceError('SETTING_REFUSED', `The time zone ${zone.error.issues[0]?.message}.`)
-  if (rateLimit !== undefined && !isInRange(rateLimit, maxRateLimit))
+  if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit >= 1 && rateLimit <= maxRateLimit))
     throw new ServiceError(
       'SETTING_REFUSED',
       `The rate limit must be a whole number of requests per minute, 1 to ${maxRateLimit}.`,
     )
-  if (typeof messageContentsDays === 'number' && !isInRange(messageContentsDays, maxContentsDays))
-    throw new ServiceError('SETTING_REFUSED', `Message contents can be stored for 1 to ${maxContentsDays} days.`)
   const changed = await changeAccount(deps.db, accountId, {
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
@@ -99,10 +96,6 @@ export async function updateAccount(
   })
   if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)
-}
-
-function isInRange(value: number, max: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= max
 }
 
 /**

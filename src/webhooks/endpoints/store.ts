@@ -42,12 +42,7 @@ export function findEndpoint(
   accountId: string,
   endpointId: string,
 ): Promise<EndpointRow | undefined> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('id', '=', endpointId)
-    .executeTakeFirst()
+  return selectEndpoint(db, accountId, endpointId).executeTakeFirst()
 }
 
 /** Locks an endpoint, to serialize changes that depend on its state. */
@@ -56,13 +51,11 @@ export function lockEndpoint(
   accountId: string,
   endpointId: string,
 ): Promise<EndpointRow | undefined> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('id', '=', endpointId)
-    .forUpdate()
-    .executeTakeFirst()
+  return selectEndpoint(db, accountId, endpointId).forUpdate().executeTakeFirst()
+}
+
+function selectEndpoint(db: Kysely<Database>, accountId: string, endpointId: string) {
+  return db.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', accountId).where('id', '=', endpointId)
 }
 
 /** Reads all accounts, for operators only. */

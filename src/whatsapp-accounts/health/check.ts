@@ -8,7 +8,6 @@ import { deactivateRefused } from '../change.ts'
 import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountChanges, type WhatsAppAccountRef } from '../store.ts'
 import { logFindings } from './facts.ts'
 import { toMarketingColumns } from './marketing.ts'
-import { toNumberHealth } from './number.ts'
 import {
   claimDueChecks,
   findHealth,
@@ -18,6 +17,7 @@ import {
   readAdvice,
   saveHealth,
   toAdviceColumns,
+  toNumberHealth,
   toProblemColumns,
 } from './store.ts'
 import { refreshUpcomingCategories } from './upcoming-categories.ts'

@@ -3,6 +3,7 @@ import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readFactColumn, toFactColumn } from '../../platform/db/columns.ts'
 import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
+import type { NumberDetails } from '../../whatsapp/onboarding.ts'
 import type { ReportedChange } from '../account-changes.ts'
 import { type Advice, describeAdvice } from '../connect/advice.ts'
 import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
@@ -70,6 +71,19 @@ export function toProblemColumns(of: Problem, problem: Sentence | null): HealthC
 
 export function readProblem(of: Problem, row: HealthRow): Sentence | undefined {
   return readFactColumn(row[of], row[`${of}_fact`]) ?? undefined
+}
+
+/** Converts WhatsApp's description of a number to columns. */
+export function toNumberHealth(number: NumberDetails, now: Date) {
+  return {
+    number_checked_at: now,
+    number_status: number.status ?? null,
+    name_status: number.nameStatus ?? null,
+    messaging_limit: number.messagingLimit ?? null,
+    // What cannot be read stays.
+    ...(number.onBusinessApp !== undefined && { on_business_app: number.onBusinessApp }),
+    health: JSON.stringify(number.health ?? []),
+  } satisfies HealthChanges
 }
 
 export async function insertHealth(
