@@ -7,7 +7,7 @@ import { type ReactNode, useDeferredValue, useEffect, useLayoutEffect, useRef } 
 import { NavigationType, NavLink as RouterLink, Outlet, useLocation, useNavigationType, useParams } from 'react-router'
 import { translate } from '../language/i18n.ts'
 import { countOpenAlerts, useAlerts } from '../pages/alerts/use-alerts.ts'
-import { useTemplateProblems } from '../pages/templates/use-template-problems.ts'
+import { useTemplateProblems } from '../pages/templates/use-templates.ts'
 import { toSetUpState } from '../pages/whatsapp-accounts/checklist.ts'
 import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useSessionQuery, useUser } from '../session/session.ts'

@@ -7,6 +7,7 @@ import {
   TextInput,
   type TextInputProps,
 } from '@mantine/core'
+import { type ComponentProps, lazy, Suspense } from 'react'
 
 /** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
 export function PasswordField(props: PasswordInputProps) {
@@ -48,4 +49,15 @@ export function takeFocus(element: HTMLElement | null): void {
 /** A field for a whole number that keeps the input: the form rejects an invalid number instead of replacing it. */
 export function WholeNumberField(props: NumberInputProps) {
   return <NumberInput clampBehavior="none" trimLeadingZeroesOnBlur={false} inputMode="numeric" {...props} />
+}
+
+/** Loaded when it is shown, because the list of time zones is large. */
+const TimeZoneSelect = lazy(async () => ({ default: (await import('./time-zone-select.tsx')).TimeZoneSelect }))
+
+export function TimeZoneField(props: ComponentProps<typeof TimeZoneSelect>) {
+  return (
+    <Suspense>
+      <TimeZoneSelect {...props} />
+    </Suspense>
+  )
 }

@@ -2,7 +2,6 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { lazy, Suspense } from 'react'
 import {
   type AlertRules,
   defaultAlertRules,
@@ -17,13 +16,8 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
-import { WholeNumberField } from '../../ui/fields.tsx'
+import { TimeZoneField, WholeNumberField } from '../../ui/fields.tsx'
 import { alertsKey } from './use-alerts.ts'
-
-/** Loaded separately, because the list of time zones is large. */
-const TimeZoneSelect = lazy(async () => ({
-  default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
-}))
 
 /** A field keeps its value while its switch is off. An empty number field has the value ''. */
 function toForm({
@@ -187,9 +181,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
                 <TextInput type="time" label={t`From`} {...field('quietHours.from')} />
                 <TextInput type="time" label={t`Until`} {...field('quietHours.until')} />
               </Group>
-              <Suspense>
-                <TimeZoneSelect {...field('quietHours.timeZone')} />
-              </Suspense>
+              <TimeZoneField {...field('quietHours.timeZone')} />
               <Checkbox label={t`Send critical alerts at once`} {...toggle('quietHours.exceptCritical')} />
             </>
           )}

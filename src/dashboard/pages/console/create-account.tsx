@@ -8,6 +8,7 @@ import { useState } from 'react'
 import { operatorApi } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { CopyField } from '../../ui/copy.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { consoleKey } from './use-console.ts'
@@ -34,7 +35,6 @@ export function CreateAccountButton() {
         title={created ? t`${created.name} is created` : t`Create account`}
         // A click outside would discard the link.
         closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': t`Close` }}
       >
         {created ? <Done created={created} onClose={close} /> : <CreateForm onCreated={setCreated} onCancel={close} />}
       </Modal>
@@ -89,14 +89,9 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
           {...form.getInputProps('ownerEmail')}
         />
         {create.problem !== undefined && <ErrorAlert error={create.problem} title={t`The account was not created`} />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            <Trans>Create account</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={create.isPending} onCancel={onCancel}>
+          <Trans>Create account</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

@@ -36,7 +36,6 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
         title={t`Export messages`}
         centered
         closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': t`Close` }}
       >
         <Stack>
           {state.kind === 'reading' && (

@@ -10,6 +10,7 @@ import { readFailure } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { isFiltered, type MessageFilters, noFilters } from './message-filters.ts'
+import { FormActions } from '../../ui/form-actions.tsx'
 
 interface ViewsMenuProps {
   filters: MessageFilters
@@ -214,14 +215,9 @@ function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
               setProblem(undefined)
             }}
           />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              <Trans>Cancel</Trans>
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              <Trans>Save view</Trans>
-            </Button>
-          </Group>
+          <FormActions loading={save.isPending} onCancel={onClose}>
+            <Trans>Save view</Trans>
+          </FormActions>
         </Stack>
       </form>
     </Modal>

@@ -2,16 +2,12 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-
-/** Loaded when the dialog opens, because the list of time zones is large. */
-const TimeZoneSelect = lazy(async () => ({
-  default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
-}))
+import { TimeZoneField } from '../../ui/fields.tsx'
 
 /** Changes the account's time zone, which applies to all members. */
 export function TimeZoneControl({ timeZone }: { timeZone: string }) {
@@ -56,16 +52,14 @@ function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => vo
             Days and hours of the overview are in this time zone, for all members of the account. The API stays in UTC.
           </Trans>
         </Text>
-        <Suspense>
-          <TimeZoneSelect
-            value={value}
-            onChange={(zone) => {
-              setValue(zone)
-              setProblem(undefined)
-            }}
-            error={problem}
-          />
-        </Suspense>
+        <TimeZoneField
+          value={value}
+          onChange={(zone) => {
+            setValue(zone)
+            setProblem(undefined)
+          }}
+          error={problem}
+        />
         <Group justify="space-between">
           {own === timeZone ? (
             <span />

@@ -7,6 +7,7 @@ import type { SentInvitation } from '../../../../contracts/dashboard/member.ts'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { peopleKey } from './use-people.ts'
@@ -88,14 +89,9 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
           ]}
           {...form.getInputProps('role')}
         />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            <Trans>Invite</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={invite.isPending} onCancel={onCancel}>
+          <Trans>Invite</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

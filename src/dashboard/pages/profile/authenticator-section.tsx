@@ -10,6 +10,7 @@ import { useSignInOptions } from '../../session/sign-in.ts'
 import { turnOffAuthenticator } from '../../session/two-factor.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { PasswordField, takeFocus } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SetUpAuthenticator } from './set-up-authenticator.tsx'
@@ -116,14 +117,9 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
           key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" color="red.9" loading={turnOff.isPending}>
-            <Trans>Turn off</Trans>
-          </Button>
-        </Group>
+        <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>
+          <Trans>Turn off</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

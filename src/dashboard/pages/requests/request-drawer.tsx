@@ -31,7 +31,6 @@ export function RequestDrawer({ requestId, onClose }: RequestDrawerProps) {
       size="min(640px, 100%)"
       padding="lg"
       title={t`API request`}
-      closeButtonProps={{ 'aria-label': t`Close` }}
       styles={{ title: { fontWeight: 650, fontSize: '1.125rem' } }}
     >
       {requestId !== undefined && <RequestDetails key={requestId} requestId={requestId} />}

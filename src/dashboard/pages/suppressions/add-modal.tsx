@@ -1,12 +1,13 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Modal, Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
 import { type Failure, readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { toRecipientField } from '../../ui/phone-number.ts'
 import { readRecipients } from './read-recipients.ts'
 import { ScopeChoice } from './scope-choice.tsx'
@@ -75,14 +76,9 @@ function AddForm({ onDone }: { onDone: () => void }) {
           }}
         />
         <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onDone}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            <Trans>Add to list</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={add.isPending} onCancel={onDone}>
+          <Trans>Add to list</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

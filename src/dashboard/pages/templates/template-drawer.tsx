@@ -14,8 +14,7 @@ import { QualityBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
-import { findNumberProblem } from '../../ui/number-problem.ts'
-import { withoutPunctuation } from '../../ui/phone-number.ts'
+import { findNumberProblem, withoutPunctuation } from '../../ui/phone-number.ts'
 import { MediaField, mediaKindOf } from './media-field.tsx'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
@@ -52,7 +51,6 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
       size="min(960px, 100%)"
       padding="lg"
       title={opened && describeTitle(opened)}
-      closeButtonProps={{ 'aria-label': t`Close` }}
       styles={{ title: { fontWeight: 650, fontSize: '1.125rem', overflowWrap: 'anywhere' } }}
     >
       {template && (

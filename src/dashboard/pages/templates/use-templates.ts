@@ -48,6 +48,19 @@ async function loadTemplates(of: { accountId: string; whatsAppAccountId?: string
   return { items, syncedAt, isCut: cursor !== undefined }
 }
 
+/** Slow, because WhatsApp changes template ratings over hours. */
+const problemsRefreshMilliseconds = 60_000
+
+/** Templates that can no longer be sent, and those that may soon be stopped. */
+export function useTemplateProblems(accountId: string | undefined) {
+  return useQuery({
+    queryKey: [...templatesKey(accountId ?? ''), 'problems'],
+    queryFn: ({ signal }) => api.template.problems.query({ accountId: accountId ?? '' }, { signal }),
+    enabled: accountId !== undefined,
+    refetchInterval: problemsRefreshMilliseconds,
+  })
+}
+
 export interface SyncResult {
   synced: number
   approved: number

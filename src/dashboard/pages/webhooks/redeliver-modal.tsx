@@ -44,7 +44,6 @@ export function RedeliverModal({ start, onClose, ...form }: RedeliverModalProps)
       title={t`Redeliver events`}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {start && <RedeliverForm start={start} onClose={onClose} {...form} />}
     </Modal>

@@ -107,7 +107,6 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
       title={rotated ? t`New signing secret` : t`Rotate signing secret`}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {rotated ? (
         <Stack>

@@ -8,6 +8,7 @@ import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useSync } from '../templates/use-templates.ts'
 import { AccessTokenField, AppSecretField } from './replace-secrets.tsx'
@@ -31,7 +32,6 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       size="lg"
       // A click outside would discard the input.
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {isAdded ? (
         <AddedStep onClose={onClose} />
@@ -107,14 +107,9 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
         <Text size="sm" c="dimmed">
           <Trans>The token and the secret are stored encrypted. They cannot be viewed again, only replaced.</Trans>
         </Text>
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            <Trans>Add account</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={add.isPending} onCancel={onCancel}>
+          <Trans>Add account</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

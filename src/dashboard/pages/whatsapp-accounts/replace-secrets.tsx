@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
+import { Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode } from 'react'
@@ -10,6 +10,7 @@ import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ActivateButton } from './notice.tsx'
 import { healthKey } from './use-health.ts'
@@ -27,14 +28,7 @@ interface ReplaceSecretsProps {
 
 export function ReplaceSecretsModal({ opened, ...props }: ReplaceSecretsModalProps) {
   return (
-    <Modal
-      opened={opened}
-      onClose={props.onClose}
-      title={t`Replace secrets`}
-      size="lg"
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t`Close` }}
-    >
+    <Modal opened={opened} onClose={props.onClose} title={t`Replace secrets`} size="lg" closeOnClickOutside={false}>
       <ReplaceSecretsForm {...props} />
     </Modal>
   )
@@ -91,14 +85,9 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
             The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
           </Trans>
         </Text>
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={replace.isPending}>
-            <Trans>Replace</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={replace.isPending} onCancel={onClose}>
+          <Trans>Replace</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

@@ -12,12 +12,13 @@ import { api } from '../../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use-change.ts'
 import { useAccount, useUser } from '../../../session/session.ts'
 import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
+import { FormActions } from '../../../ui/form-actions.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
 import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'
-import { SentBubble } from './sent-bubble.tsx'
+import { SentBubble } from './sent-preview.tsx'
 import { repeatValues, takesCode } from './template-values.ts'
 import { DuplicateWarning } from './unknown-outcome.tsx'
 import { type FoundTemplate, type StoredContent, useContent } from './use-message.ts'
@@ -166,14 +167,9 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
         )}
         <CostEstimateText to={message.to} category={template.category} />
         {problem !== undefined && <ErrorAlert title={t`Message not sent`} error={problem} />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" leftSection={<IconSend size={16} />} loading={send.isPending}>
-            {message.status === 'pending' ? t`Send anyway` : t`Send again`}
-          </Button>
-        </Group>
+        <FormActions leftSection={<IconSend size={16} />} loading={send.isPending} onCancel={onClose}>
+          {message.status === 'pending' ? t`Send anyway` : t`Send again`}
+        </FormActions>
       </Stack>
     </form>
   )

@@ -2,11 +2,12 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { Message } from '../../../../../contracts/api/message.ts'
+import type { Message, PreviewMedia } from '../../../../../contracts/api/message.ts'
+import type { MessageContent } from '../../../../../contracts/dashboard/message.ts'
 import { erasedRecipient } from '../../../../../contracts/fields.ts'
 import { useAccount } from '../../../session/session.ts'
+import { Bubble, HeaderMedia, HeaderText } from '../../templates/bubble.tsx'
 import { MessagePreview } from '../../templates/message-preview.tsx'
-import { SentBubble } from './sent-bubble.tsx'
 import { takesCode } from './template-values.ts'
 import { type Content, type FoundTemplate, type MessageHistory, useContent, useTemplateOf } from './use-message.ts'
 
@@ -42,6 +43,40 @@ export function SentPreview({ history: { message } }: { history: MessageHistory 
       <WhyNotStored message={message} found={found} content={content} />
     </Stack>
   )
+}
+
+/** A message as it was sent. */
+export function SentBubble({ message, shown }: { message: Message; shown: MessageContent['shown'] }) {
+  const { header, headerMedia, offer, body, footer, buttonDetails, cards } = shown
+  return (
+    <Bubble
+      language={message.language}
+      header={
+        headerMedia ? <Media media={headerMedia} /> : header === undefined ? undefined : <HeaderText text={header} />
+      }
+      offer={offer}
+      body={body}
+      footer={footer}
+      buttons={buttonDetails ?? []}
+      cards={(cards ?? []).map((card) => ({
+        header: card.headerMedia && <Media media={card.headerMedia} />,
+        body: card.body,
+        buttons: card.buttonDetails ?? [],
+      }))}
+      at={new Date(message.createdAt)}
+      status={message.status}
+    />
+  )
+}
+
+/** The file is not loaded, because its host would learn who views the message and when. */
+function Media({ media }: { media: PreviewMedia }) {
+  return <HeaderMedia format={media.type.toUpperCase()} label={describe(media)} />
+}
+
+function describe({ link, mediaId, filename, name, address, productId }: PreviewMedia): string | undefined {
+  const location = [name, address].filter((part) => part !== undefined).join(', ')
+  return filename ?? (location === '' ? undefined : location) ?? productId ?? link ?? mediaId
 }
 
 function TemplateOf({ message, found }: { message: Message; found: FoundTemplate }) {

@@ -53,3 +53,23 @@ export function OnlyNewestSearched({ of }: { of: Log }) {
     </Text>
   )
 }
+
+interface ErrorTextProps {
+  code: string | undefined
+  /** In the language of the reader, if it is one of our sentences. */
+  text: string | undefined
+}
+
+/** An error in a log row: its code, then its meaning. */
+export function ErrorText({ code, text }: ErrorTextProps) {
+  return (
+    <>
+      <Text span inherit ff="monospace" fz="xs">
+        {code}
+      </Text>{' '}
+      <Text span inherit c="dimmed">
+        {text}
+      </Text>
+    </>
+  )
+}
