@@ -4,14 +4,14 @@ import { Anchor, Button, Code, Group, Modal, Stack, Text, TextInput } from '@man
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes, type EventType } from '../../../../contracts/events.ts'
+import { defaultEventTypes } from '../../../../contracts/events.ts'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { EndpointLimits, limitChecks, type LimitValues, readLimits } from './endpoint-limits.tsx'
-import { EventChoice } from './event-choice.tsx'
+import { endpointChecks, EndpointLimits, type EndpointValues, EventChoice, readLimits } from './endpoint-fields.tsx'
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -33,7 +33,6 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       size="lg"
       // A click outside would discard the input or the secret.
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {added ? (
         <Stack>
@@ -60,24 +59,14 @@ interface AddEndpointFormProps {
   onCancel: () => void
 }
 
-interface FormValues extends LimitValues {
-  url: string
-  events: EventType[]
-  description: string
-}
-
 function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const { accountId } = useAccount()
-  const form = useForm<FormValues>({
+  const form = useForm<EndpointValues>({
     initialValues: { url: '', events: [...defaultEventTypes], description: '', maxPerSecond: '', maxConcurrent: '' },
-    validate: {
-      ...limitChecks,
-      url: (url) => (URL.canParse(url.trim()) ? null : t`Enter the full URL, such as https://example.com/webhooks.`),
-      events: (events) => (events.length > 0 ? null : t`Choose at least one event.`),
-    },
+    validate: endpointChecks,
   })
   const add = useFormChange(form, {
-    change: ({ url, events, description, ...limits }: FormValues) => {
+    change: ({ url, events, description, ...limits }: EndpointValues) => {
       const { maxPerSecond, maxConcurrent } = readLimits(limits)
       return api.webhook.add.mutate({
         accountId,
@@ -106,11 +95,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           description={t`Your application receives events here as POST requests with a JSON body.`}
           {...form.getInputProps('url')}
         />
-        <EventChoice
-          value={form.values.events}
-          onChange={(events) => form.setFieldValue('events', events)}
-          error={typeof form.errors['events'] === 'string' ? form.errors['events'] : undefined}
-        />
+        <EventChoice form={form} />
         <TextInput
           label={t`Description (optional)`}
           placeholder={t`Order system`}
@@ -118,14 +103,9 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           {...form.getInputProps('description')}
         />
         <EndpointLimits form={form} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            <Trans>Add endpoint</Trans>
-          </Button>
-        </Group>
+        <FormActions loading={add.isPending} onCancel={onCancel}>
+          <Trans>Add endpoint</Trans>
+        </FormActions>
       </Stack>
     </form>
   )

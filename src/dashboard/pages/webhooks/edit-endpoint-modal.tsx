@@ -4,13 +4,12 @@ import { Alert, Button, Group, Modal, Radio, Stack, Textarea, TextInput } from '
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { type EventType, eventTypes } from '../../../../contracts/events.ts'
+import { eventTypes } from '../../../../contracts/events.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { EndpointLimits, limitChecks, type LimitValues, readLimits } from './endpoint-limits.tsx'
-import { EventChoice } from './event-choice.tsx'
+import { endpointChecks, EndpointLimits, type EndpointValues, EventChoice, readLimits } from './endpoint-fields.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 import styles from './webhooks.module.css'
 
@@ -28,10 +27,7 @@ export function EditEndpointModal({ endpoint, opened, onClose }: EditEndpointMod
   )
 }
 
-interface FormValues extends LimitValues {
-  url: string
-  events: EventType[]
-  description: string
+interface FormValues extends EndpointValues {
   /** What happens to the custom headers. */
   headersChoice: 'keep' | 'replace' | 'remove'
   /** One header per line. */
@@ -53,9 +49,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
       maxConcurrent: endpoint.maxConcurrent ?? '',
     },
     validate: {
-      ...limitChecks,
-      url: (url) => (URL.canParse(url.trim()) ? null : t`Enter the full URL, such as https://example.com/webhooks.`),
-      events: (events) => (events.length > 0 ? null : t`Choose at least one event.`),
+      ...endpointChecks,
       headers: (headers, { headersChoice }) => {
         if (headersChoice !== 'replace') return null
         if (endpoint.hasHeaders && headers.trim() === '') return t`Enter at least one header, or choose Keep or Remove.`
@@ -97,11 +91,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
             </Trans>
           </Alert>
         )}
-        <EventChoice
-          value={form.values.events}
-          onChange={(events) => form.setFieldValue('events', events)}
-          error={typeof form.errors['events'] === 'string' ? form.errors['events'] : undefined}
-        />
+        <EventChoice form={form} />
         <TextInput label={t`Description (optional)`} maxLength={200} {...form.getInputProps('description')} />
         {endpoint.hasHeaders && (
           <Radio.Group
