@@ -4,14 +4,13 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createDownloader, toDownloadError } from '../../src/media/download.ts'
 import { spool } from '../../src/media/spool.ts'
 import { jpeg, startFileServer } from '../support/media-files.ts'
 
 const folder = path.join(tmpdir(), `waybill-download-${randomUUID()}`)
 const open = new Set<ServerResponse>()
-let files: Awaited<ReturnType<typeof startFileServer>>
 
 const photo = jpeg(10_000)
 const largePhoto = jpeg(5 * 1024 * 1024)
@@ -40,12 +39,10 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   '/empty.jpg': (response) => response.writeHead(200).end(),
 }
 
-beforeAll(async () => {
-  files = await startFileServer((request, response) => {
-    open.add(response)
-    response.on('close', () => open.delete(response))
-    answers[request.url ?? '']?.(response)
-  })
+const files = await startFileServer((request, response) => {
+  open.add(response)
+  response.on('close', () => open.delete(response))
+  answers[request.url ?? '']?.(response)
 })
 afterAll(async () => {
   await files.close()

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/owned-files.ts'
 import { startFileServer } from '../support/media-files.ts'
@@ -20,7 +20,6 @@ const sha256 = createHash('sha256').update(content).digest('hex')
 /** A bucket that checks what S3 checks: the signature of version 4, written from its description, and the hash. */
 const objects = new Map<string, Buffer>()
 let status: number | undefined
-let service: Awaited<ReturnType<typeof startFileServer>>
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await buffer(request)
@@ -58,10 +57,8 @@ function sign({ method, url, headers }: IncomingMessage): string {
   return `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
 }
 
-beforeAll(async () => {
-  await writeFile(file, content)
-  service = await startFileServer((request, response) => void serve(request, response))
-})
+await writeFile(file, content)
+const service = await startFileServer((request, response) => void serve(request, response))
 afterAll(async () => {
   await service.close()
   await rm(file)

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
+import { afterAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { type MessageFailedEvent } from '../../contracts/events.ts'
 import { webhooks } from '../../contracts/webhooks.ts'
@@ -292,8 +292,6 @@ test('types every event with its fields', () => {
   expect(describeEvent({ eventId, ...webhooks['webhook.test'].example })).toMatch(/^ep_/)
 })
 
-let server: Server
-let url: string
 const seen: ReceivedEvent[] = []
 const handleWebhook = createWebhookHandler({
   secret: [secret, otherSecret],
@@ -305,19 +303,17 @@ const handleWebhook = createWebhookHandler({
 })
 
 /** The node:http receiver of the README. */
-beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    try {
-      const { status, body } = await handleWebhook(await buffer(request), request.headers)
-      response.writeHead(status).end(body)
-    } catch {
-      response.writeHead(500).end()
-    }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // The address of a server that listens on a port has this type.
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
-})
+const server = createServer(async (request, response) => {
+  try {
+    const { status, body } = await handleWebhook(await buffer(request), request.headers)
+    response.writeHead(status).end(body)
+  } catch {
+    response.writeHead(500).end()
+  }
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+// The address of a server that listens on a port has this type.
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
 afterAll(() => server.close())
 beforeEach(() => void seen.splice(0))
 

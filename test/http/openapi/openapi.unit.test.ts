@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { apiErrorCodes, describeError } from '../../../contracts/errors.ts'
 import { restContracts } from '../../../contracts/index.ts'
@@ -35,11 +35,7 @@ const forms = [
   ...Object.entries(openApiForms).map(([name, write]) => [name, write(openApi)] as const),
 ] as const
 
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
-})
+const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
 
 afterAll(() => rm(folder, { recursive: true }))
 

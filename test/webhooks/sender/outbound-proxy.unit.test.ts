@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import tls from 'node:tls'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createDownloader } from '../../../src/media/download.ts'
 import { createS3Store } from '../../../src/media/object-store.ts'
@@ -13,7 +13,7 @@ import type { AttemptResult } from '../../../src/webhooks/sender/webhook-sender.
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { testCertificate } from '../../support/certificate.ts'
-import { type OutboundProxy, startOutboundProxy } from '../../support/outbound-proxy.ts'
+import { startOutboundProxy } from '../../support/outbound-proxy.ts'
 
 const { host, cert: ca } = testCertificate
 const publicAddress = '93.184.216.34'
@@ -24,13 +24,10 @@ const server = createServer(testCertificate, (request, response) => {
   request.resume()
   response.end(JSON.stringify({ messages: [{ id: 'wamid.1' }] }))
 })
-let proxy: OutboundProxy
 
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  proxy = await startOutboundProxy(server.address() as AddressInfo)
-})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const proxy = await startOutboundProxy(server.address() as AddressInfo)
 afterEach(() => {
   proxy.requests.length = 0
   proxy.refuseWith(undefined)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptResult, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
@@ -20,13 +20,10 @@ const server = createServer((socket) => {
   })
 })
 let sender: WebhookSender
-let url: string
 
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 beforeEach(() => {
   sender = createWebhookSender({ timeoutSeconds: 1, allowPrivate: true })
 })

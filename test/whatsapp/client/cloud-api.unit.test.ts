@@ -2,19 +2,14 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
-import type { OutgoingTemplate, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import type { OutgoingTemplate } from '../../../src/whatsapp/whatsapp.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { freePort } from '../../support/postgres.ts'
-
-let simulator: Simulator
-let whatsapp: WhatsApp
-/** A client with a short timeout for tests without a response. */
-let impatient: WhatsApp
 
 const orderShipped: OutgoingTemplate = {
   to: '34600111222',
@@ -24,11 +19,10 @@ const orderShipped: OutgoingTemplate = {
   callbackData: 'msg_1',
 }
 
-beforeAll(async () => {
-  simulator = await startSimulator()
-  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-  impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
-})
+const simulator = await startSimulator()
+const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+/** A client with a short timeout for tests without a response. */
+const impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
 afterEach(() => simulator.intercept(undefined))
 afterAll(async () => {
   await Promise.all([whatsapp.close(), impatient.close()])

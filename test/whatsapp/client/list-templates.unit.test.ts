@@ -1,20 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
-import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
-
-let simulator: Simulator
-let whatsapp: WhatsApp
 
 const waba = { wabaId: '200000000000777', accessToken: 'token-of-777' }
 
-beforeAll(async () => {
-  simulator = await startSimulator()
-  simulator.addPhoneNumber({ ...waba, phoneNumberId: '100000000000777' })
-  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-})
+const simulator = await startSimulator()
+simulator.addPhoneNumber({ ...waba, phoneNumberId: '100000000000777' })
+const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
 afterEach(() => {
   simulator.intercept(undefined)
   simulator.templatesOf(waba.wabaId).clear()

@@ -1,13 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
-import type { OutgoingTemplate, Route, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-
-let simulator: Simulator
-let whatsapp: WhatsApp
-let impatient: WhatsApp
+import type { OutgoingTemplate, Route } from '../../../src/whatsapp/whatsapp.ts'
 
 const offer: OutgoingTemplate = {
   to: '34600111222',
@@ -19,17 +15,15 @@ const offer: OutgoingTemplate = {
 const marketing: Route = ['marketing_messages', 'messages']
 const cloudApi: Route = ['messages', 'marketing_messages']
 
-beforeAll(async () => {
-  simulator = await startSimulator()
-  simulator.templates.add({
-    name: 'autumn_offer',
-    language: 'en',
-    category: 'MARKETING',
-    components: [{ type: 'BODY', text: 'Everything for less.' }],
-  })
-  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-  impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, queueMs: 300 } })
+const simulator = await startSimulator()
+simulator.templates.add({
+  name: 'autumn_offer',
+  language: 'en',
+  category: 'MARKETING',
+  components: [{ type: 'BODY', text: 'Everything for less.' }],
 })
+const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+const impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, queueMs: 300 } })
 afterEach(() => {
   simulator.intercept(undefined)
   simulator.setMarketing(simulator.wabaId, { onboardingStatus: 'ONBOARDED', offCloudApi: false })

@@ -1,21 +1,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { SimulatedNumber } from '../../../src/whatsapp/simulator/state.ts'
-import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
 
-let simulator: Simulator
-let whatsapp: WhatsApp
-
-beforeAll(async () => {
-  simulator = await startSimulator({ sandbox: true })
-  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-})
+const simulator = await startSimulator({ sandbox: true })
+const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
 afterAll(async () => {
   await whatsapp.close()
   await simulator.stop()

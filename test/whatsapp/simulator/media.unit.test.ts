@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 
 /** Tests the media endpoints of the simulated Graph API with plain HTTP, like a third-party client. */
 
-let simulator: Simulator
-let other: string
-beforeAll(async () => {
-  simulator = await startSimulator()
-  other = simulator.addPhoneNumber({ phoneNumberId: '42', wabaId: '43', accessToken: 'other-token' }).phoneNumberId
-  simulator.templates.add({
-    name: 'photo',
-    language: 'en',
-    components: [
-      { type: 'HEADER', format: 'IMAGE' },
-      { type: 'BODY', text: 'Hello.' },
-    ],
-  })
+const simulator = await startSimulator()
+const other = simulator.addPhoneNumber({ phoneNumberId: '42', wabaId: '43', accessToken: 'other-token' }).phoneNumberId
+simulator.templates.add({
+  name: 'photo',
+  language: 'en',
+  components: [
+    { type: 'HEADER', format: 'IMAGE' },
+    { type: 'BODY', text: 'Hello.' },
+  ],
 })
 afterAll(() => simulator.stop())
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { PhoneNumber, UserId } from '../../../contracts/fields.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { groupOf } from '../../../src/whatsapp/simulator/messages/recipient-groups.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../../src/whatsapp/simulator/state.ts'
 import { servedVersion } from '../../../src/whatsapp/simulator/http.ts'
 
-let simulator: Simulator
 const accepted: AcceptedMessage[] = []
 
-beforeAll(async () => {
-  simulator = await startSimulator({ onAccepted: (message) => accepted.push(message) })
-})
+const simulator = await startSimulator({ onAccepted: (message) => accepted.push(message) })
 beforeEach(() => {
   accepted.length = 0
 })
