@@ -7,6 +7,7 @@ import { formatMicros, maxRateCardBytes, parseMicros, parseRateCards } from '../
 import type { Charge, StoredRate } from '../../../src/messages/costs/store.ts'
 import { applyReport } from '../../../src/messages/status/advance.ts'
 import { toPriceClass } from '../../../src/whatsapp/callbacks/wire.ts'
+import { pendingState } from '../../support/stored-messages.ts'
 
 const header = 'valid_from,currency,market,countries,marketing,utility,authentication'
 const spain = '2026-10-01,EUR,Spain,ES,0.0509,0.0170,0.0170'
@@ -332,24 +333,11 @@ test.each([
 test('keeps the same price for any order of statuses', () => {
   const pricing = fc.option(fc.constantFrom(...classes.filter(Boolean)), { nil: undefined })
   const reports = fc.array(fc.record({ status: fc.constantFrom('sent', 'delivered', 'read', 'failed'), pricing }))
-  const start = {
-    status: 'pending' as const,
-    waMessageId: null,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
-    errorCode: null,
-    errorMessage: null,
-    pricing: null,
-    waId: null,
-    userId: null,
-  }
   type Reported = { status: 'sent' | 'delivered' | 'read' | 'failed'; pricing: string | undefined }
   const priceAfter = (all: readonly Reported[]) =>
     all.reduce<Parameters<typeof applyReport>[0]>(
       (state, each) => applyReport(state, { ...each, waMessageId: 'wamid.1', at: new Date(0), error: undefined }).state,
-      start,
+      pendingState,
     ).pricing
   fc.assert(
     fc.property(reports, (all) => {

@@ -6,6 +6,7 @@ import type { MessageState } from '../../../src/messages/message.ts'
 import type { Count } from '../../../src/messages/queries/counts-store.ts'
 import { toCounted } from '../../../src/messages/queries/overview.ts'
 import { applyReport, type StatusReport } from '../../../src/messages/status/advance.ts'
+import { pendingState } from '../../support/stored-messages.ts'
 
 const days = ['2026-11-20', '2026-11-21', '2026-11-22']
 const sentAt = new Date('2026-11-20T12:00:00Z')
@@ -37,32 +38,18 @@ const histories: fc.Arbitrary<History[]> = fc.array(
   { maxLength: 60 },
 )
 
-const pending: MessageState = {
-  status: 'pending',
-  waMessageId: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  errorCode: null,
-  errorMessage: null,
-  pricing: null,
-  waId: null,
-  userId: null,
-}
-
 function afterSend({ send, code }: History): MessageState {
   switch (send) {
     case 'accepted':
-      return { ...pending, status: 'sent', waMessageId: 'wamid.1', sentAt }
+      return { ...pendingState, status: 'sent', waMessageId: 'wamid.1', sentAt }
     case 'refused':
-      return { ...pending, status: 'failed', failedAt: sentAt, errorCode: code }
+      return { ...pendingState, status: 'failed', failedAt: sentAt, errorCode: code }
     case 'unknown':
-      return pending
+      return pendingState
     case 'resolved as sent':
-      return { ...pending, status: 'sent', sentAt }
+      return { ...pendingState, status: 'sent', sentAt }
     case 'resolved as failed':
-      return { ...pending, status: 'failed', failedAt: sentAt, errorCode: 'RESOLVED_AS_FAILED' }
+      return { ...pendingState, status: 'failed', failedAt: sentAt, errorCode: 'RESOLVED_AS_FAILED' }
   }
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { SendMessageRequest } from '../../../contracts/api/message.ts'
-import type { StoredMessage } from '../../../src/messages/message.ts'
 import { describeRequest, replay } from '../../../src/messages/send/idempotency.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { sentMessageAt } from '../../support/stored-messages.ts'
 
 const oldKey = new Uint8Array(32).fill(1)
 const newKey = new Uint8Array(32).fill(2)
@@ -21,27 +21,7 @@ const whole = {
   accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
 }
 
-const sentMessage: StoredMessage = {
-  id: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
-  accountId: 'acc_1',
-  whatsAppAccountId: 'wa_1',
-  to: whole.to,
-  template: whole.template,
-  language: whole.language,
-  externalId: null,
-  createdAt: new Date(0),
-  status: 'sent',
-  waMessageId: 'wamid.x',
-  sentAt: new Date(0),
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  errorCode: null,
-  errorMessage: null,
-  pricing: null,
-  waId: null,
-  userId: null,
-}
+const sentMessage = sentMessageAt(new Date(0))
 
 const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
   {

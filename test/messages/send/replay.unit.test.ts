@@ -2,32 +2,13 @@ import { expect, test } from 'vitest'
 import type { StoredMessage } from '../../../src/messages/message.ts'
 import { describeRejection, toSentMessage, unknownOutcome } from '../../../src/messages/send/responses.ts'
 import { replay } from '../../../src/messages/send/idempotency.ts'
+import { sentMessageAt } from '../../support/stored-messages.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
 const requestHash = Uint8Array.of(1, 2, 3)
 const request = { key: 'order-1', requestHash }
 
-const sent: StoredMessage = {
-  id: 'msg_1',
-  accountId: 'acc_1',
-  whatsAppAccountId: 'wa_1',
-  to: '34600111222',
-  template: 'order_shipped',
-  language: 'en',
-  externalId: null,
-  createdAt: at,
-  status: 'sent',
-  waMessageId: 'wamid.x',
-  sentAt: at,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  errorCode: null,
-  errorMessage: null,
-  pricing: null,
-  waId: null,
-  userId: null,
-}
+const sent = sentMessageAt(at)
 const pending: StoredMessage = { ...sent, status: 'pending', waMessageId: null, sentAt: null }
 const rejected: StoredMessage = {
   ...pending,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { noSendJournal } from '../../../src/messages/send-journal.ts'
 import type { PendingMessage } from '../../../src/messages/message.ts'
@@ -10,34 +10,14 @@ import { type Acceptance, settleAccepted, settleFailed } from '../../../src/mess
 import { settle, settleNeverDispatched } from '../../../src/messages/send/settle.ts'
 import { lockMessages } from '../../../src/messages/status/store.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
+import { newPendingMessage } from '../../support/stored-messages.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
+const server = await startTestServer()
+const account = await server.account()
 afterAll(() => server.close())
 
-const { to = '', template, language } = sendMessage.example.input
-
-function newMessage(): PendingMessage {
-  const { accountId, whatsAppAccountId } = account
-  const id = server.deps.newId('msg')
-  const createdAt = server.deps.now()
-  return {
-    id,
-    accountId,
-    whatsAppAccountId,
-    to,
-    template,
-    language,
-    externalId: null,
-    createdAt,
-    emitSentEvent: false,
-  }
-}
+const newMessage = () => newPendingMessage(server.deps, account)
 
 function recordPending(
   db: Kysely<Database>,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { messageStatuses } from '../../../contracts/api/message.ts'
 import type { MessageState } from '../../../src/messages/message.ts'
 import { advance, applyReport, type StatusReport, withoutRecipient } from '../../../src/messages/status/advance.ts'
+import { pendingState } from '../../support/stored-messages.ts'
 
 /** One row for each pair of current and reported status. */
 const pairs = {
@@ -21,20 +22,6 @@ test.each(
   expect(advance(current, reported)).toBe(becomes)
 })
 
-const start: MessageState = {
-  status: 'pending',
-  waMessageId: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  errorCode: null,
-  errorMessage: null,
-  pricing: null,
-  waId: null,
-  userId: null,
-}
-
 const report: fc.Arbitrary<StatusReport> = fc
   .record({
     status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
@@ -50,7 +37,7 @@ const report: fc.Arbitrary<StatusReport> = fc
 
 function applyAll(reports: StatusReport[]): { state: MessageState; emitted: string[] } {
   const emitted: string[] = []
-  let state = start
+  let state = pendingState
   for (const next of reports) {
     const applied = applyReport(state, next)
     if (applied.changed) emitted.push(applied.state.status)
@@ -91,7 +78,7 @@ test('emits each event once for repeated reports', () => {
 
 type Row = [status: StatusReport['status'], second: number, code?: string]
 
-function applyRows(rows: readonly Row[], state = start): MessageState {
+function applyRows(rows: readonly Row[], state = pendingState): MessageState {
   return rows.reduce((current, [status, second, code]) => {
     const error = code === undefined ? undefined : { code, message: `reason of ${code}` }
     return applyReport(current, { waMessageId: 'wamid.1', status, at: new Date(second * 1000), error }).state
@@ -124,7 +111,7 @@ test.each([
   for (const rows of orders) {
     // A message that was read was delivered.
     const implied = status === 'read' && { deliveredAt: at(2) }
-    expect(applyRows(rows)).toEqual({ ...start, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
+    expect(applyRows(rows)).toEqual({ ...pendingState, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
   }
 })
 
@@ -202,11 +189,11 @@ test('clears the failure of a delivered message', () => {
     ['delivered', 1],
     ['failed', 1, '131026'],
   ]
-  expect(applyRows(rows)).toEqual({ ...start, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
+  expect(applyRows(rows)).toEqual({ ...pendingState, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
 })
 
 test('keeps a known WhatsApp message ID', () => {
-  const known = { ...start, waMessageId: 'wamid.known' }
+  const known = { ...pendingState, waMessageId: 'wamid.known' }
   expect(applyRows([['sent', 1]], known).waMessageId).toBe('wamid.known')
 })
 
@@ -219,7 +206,7 @@ test.each([
   { current: 'failed', reported: 'delivered', changed: true },
 ] as const)('$reported after $current is a change: $changed', ({ current, reported, changed }) => {
   const report = { waMessageId: 'wamid.1', status: reported, at: at(2), error: undefined }
-  expect(applyReport({ ...start, status: current }, report).changed).toBe(changed)
+  expect(applyReport({ ...pendingState, status: current }, report).changed).toBe(changed)
 })
 
 function failure(message: string): StatusReport {
@@ -227,7 +214,7 @@ function failure(message: string): StatusReport {
 }
 
 test('keeps the first reason of a failure that is reported again', () => {
-  const { state } = applyReport(applyReport(start, failure('first')).state, failure('second'))
+  const { state } = applyReport(applyReport(pendingState, failure('first')).state, failure('second'))
   expect(state.errorMessage).toBe('first')
 })
 
