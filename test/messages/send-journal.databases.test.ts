@@ -2,22 +2,26 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { openSendJournal, readSendJournal, startSendJournalReplay } from '../../src/messages/send-journal-file.ts'
 import type { JournalLocation } from '../../src/platform/journal.ts'
 import type { PendingMessage } from '../../src/messages/message.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
-import { startTestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { newPendingMessage } from '../support/stored-messages.ts'
 
 const log = pino({ level: 'silent' })
 
 let location: JournalLocation
 let replay: ReturnType<typeof startSendJournalReplay> | undefined
-const server = await startTestServer()
-const account = await server.account()
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
 beforeEach(() => {
   location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
 })

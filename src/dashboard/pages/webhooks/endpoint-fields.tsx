@@ -27,17 +27,21 @@ export const endpointChecks = {
 }
 
 interface FieldProps {
-  form: Pick<UseFormReturnType<EndpointValues>, 'getInputProps'>
+  form: Pick<UseFormReturnType<EndpointValues>, 'getInputProps' | 'setFieldValue'>
 }
 
 /** The events that an endpoint can receive, with descriptions. */
 export function EventChoice({ form }: FieldProps) {
-  const { onChange, ...props } = form.getInputProps('events')
   return (
     <Checkbox.Group
       label={t`Events to send`}
-      {...props}
-      onChange={(chosen) => onChange(eventTypes.filter((type) => chosen.includes(type)))}
+      {...form.getInputProps('events')}
+      onChange={(chosen) =>
+        form.setFieldValue(
+          'events',
+          eventTypes.filter((type) => chosen.includes(type)),
+        )
+      }
     >
       <Stack gap="xs" my="xs">
         {eventTypes.map((type) => (
