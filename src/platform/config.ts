@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { z } from 'zod'
 import type { DatabaseUrl } from './database-url.ts'
@@ -8,6 +8,7 @@ import { Environment, s3Address, secretKeyBytes, SecretKeys, secretVariables } f
 import { codeOf } from './error-code.ts'
 import type { logLevels } from './log.ts'
 import type { ProxySettings } from './proxy.ts'
+import { replaceFile } from './replace-file.ts'
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry/settings.ts'
 
 /** Where data is stored: a PostgreSQL server, or an embedded PGlite database in a local folder. */
@@ -314,12 +315,15 @@ function warnOfMissingUrl({ trustedProxies, publicUrl }: Pick<Config, 'trustedPr
   ]
 }
 
-/** Reads or creates the secret key of embedded mode, stored beside the data and readable only by the file owner. */
+/**
+ * Reads or creates the secret key of embedded mode, stored beside the data and readable only by the file owner. The data
+ * folder is locked, so no other process creates one.
+ */
 export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
   const file = path.join(dataDir, 'secret.key')
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    writeFileSync(file, randomBytes(secretKeyBytes).toString('base64') + '\n', { mode: 0o600, flag: 'wx' })
+    replaceFile(file, randomBytes(secretKeyBytes).toString('base64') + '\n', 0o600)
   }
   const keys = SecretKeys.safeParse(readFileSync(file, 'utf8'))
   if (!keys.success)

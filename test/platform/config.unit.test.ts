@@ -1,6 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findConfigWarnings, readConfig, readOrCreateSecretKey } from '../../src/platform/config.ts'
 import { secretVariables } from '../../src/platform/environment.ts'
@@ -245,6 +247,27 @@ test('accepts addresses, ranges and named groups as proxies', () => {
     'loopback',
     '2001:db8::1',
   ])
+})
+
+test.runIf(process.platform === 'linux')('creates the embedded key although the disk was full at first', () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+  const module = pathToFileURL(path.resolve('src/platform/config.ts')).href
+  const script = `(await import('${module}')).readOrCreateSecretKey('${dataDir}')`
+  // No file can become longer than 0 bytes.
+  const full = spawnSync('sh', [
+    '-c',
+    'ulimit -f 0; exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    script,
+  ])
+
+  expect(full.stderr.toString()).toContain('EFBIG')
+  expect(readdirSync(dataDir)).toEqual([])
+  expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))
+  rmSync(dataDir, { recursive: true })
 })
 
 test('creates the embedded key once with private permissions and rejects a damaged one', () => {

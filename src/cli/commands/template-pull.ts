@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
 import type { ExportedTemplates } from '../../templates/changes/definition.ts'
+import { replaceFile } from '../../platform/replace-file.ts'
 import { localCommand } from '../command.ts'
 import { runDataCommand } from '../run-data-command.ts'
 import { nameTemplateFile, printTemplateFile, schemaFileName } from '../template-files/file.ts'
@@ -39,7 +40,7 @@ export const templatePull = localCommand({
 
 async function writeFiles(folder: string, { items }: ExportedTemplates): Promise<string[]> {
   await mkdir(folder, { recursive: true })
-  await writeFile(path.join(folder, schemaFileName), writeTemplateFileSchema())
+  replaceFile(path.join(folder, schemaFileName), writeTemplateFileSchema())
   const files = items.map(({ definition }) => ({
     file: nameTemplateFile(definition),
     content: printTemplateFile(definition),
@@ -47,7 +48,7 @@ async function writeFiles(folder: string, { items }: ExportedTemplates): Promise
   for (const { file, content } of files) {
     // Ensures that no name writes outside the folder, although WhatsApp allows no such names.
     if (path.basename(file) !== file) continue
-    await writeFile(path.join(folder, file), content)
+    replaceFile(path.join(folder, file), content)
   }
   return files.map(({ file }) => file)
 }

@@ -1,10 +1,11 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { codeOf } from '../../platform/error-code.ts'
+import { replaceFile } from '../../platform/replace-file.ts'
 
 /** The file in the data folder that marks its database as moved or being moved. It contains no secret. */
 const MoveMarker = z.object({
@@ -33,11 +34,8 @@ export function readMoveMarker(dataDir: string): MoveMarker | undefined {
   return MoveMarker.parse(JSON.parse(text))
 }
 
-/** Renames the file into place, so that it is never partial. */
 export function writeMoveMarker(dataDir: string, marker: MoveMarker): void {
-  const file = markerFile(dataDir)
-  writeFileSync(`${file}.new`, `${JSON.stringify(marker)}\n`, { mode: 0o600, flush: true })
-  renameSync(`${file}.new`, file)
+  replaceFile(markerFile(dataDir), `${JSON.stringify(marker)}\n`, 0o600)
 }
 
 export function removeMoveMarker(dataDir: string): void {

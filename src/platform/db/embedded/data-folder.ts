@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
+import { replaceFile } from '../../replace-file.ts'
 
 const LockHolder = z.object({
   pid: z.int(),
@@ -87,11 +88,8 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5
 }
 
-/** Renames the file into place, so that readers never see a partial file. */
 function writeLockHolder(dataDir: string, holder: LockHolder): void {
-  const file = lockHolderFile(dataDir)
-  writeFileSync(`${file}.new`, JSON.stringify(holder) + '\n', { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  replaceFile(lockHolderFile(dataDir), JSON.stringify(holder) + '\n', 0o600)
 }
 
 function lockHolderFile(dataDir: string): string {

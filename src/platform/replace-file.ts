@@ -1,0 +1,29 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+/**
+ * Writes a file as a whole: readers see the old content or the new one, also after a kill, a full disk or a power failure. Two
+ * processes must not write the same file at once.
+ */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
+  const next = `${file}.new`
+  try {
+    writeFileSync(next, text, { mode, flush: true })
+    renameSync(next, file)
+  } catch (error) {
+    rmSync(next, { force: true })
+    throw error
+  }
+  flushFolder(path.dirname(file))
+}
+
+/** Without it, a power failure can undo the renaming. Windows cannot open folders. */
+function flushFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
