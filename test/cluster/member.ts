@@ -24,6 +24,7 @@ export interface MemberOptions {
   user: { uid: number; gid: number }
 }
 
+const postgresLog = 'postgresql.log'
 const binaries = '/usr/lib/postgresql/15/bin'
 export const superuser = { username: 'postgres', password: 'cluster' }
 
@@ -70,10 +71,13 @@ export class Member implements AsyncDisposable {
     return path.join(this.#options.folder, `${this.name}-log`)
   }
 
-  /** The last lines of Patroni's log. */
+  /** The last lines of the logs of Patroni and PostgreSQL. */
   async readLog(): Promise<string> {
-    const text = await readFile(path.join(this.#logFolder, 'patroni.log'), 'utf8').catch(() => '')
-    return `${this.name}:\n${text.split('\n').slice(-15).join('\n')}`
+    const logs = ['patroni.log', postgresLog].map(async (name) => {
+      const text = await readFile(path.join(this.#logFolder, name), 'utf8').catch(() => '')
+      return `${this.name}, ${name}:\n${text.split('\n').slice(-15).join('\n')}`
+    })
+    return (await Promise.all(logs)).join('\n')
   }
 
   start(): void {
@@ -202,6 +206,9 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
       authentication: { superuser, replication: { username: 'replicator', password: 'cluster' } },
       parameters: {
         unix_socket_directories: folder,
+        logging_collector: 'on',
+        log_directory: path.join(folder, `${name}-log`),
+        log_filename: postgresLog,
         max_connections: 200,
         // A leader that is cut off waits for its standbys before it stops.
         wal_sender_timeout: '5s',

@@ -3,8 +3,11 @@ import { request } from 'undici'
 /** A connection to the inspector of another Node process (Chrome DevTools Protocol). */
 export interface Inspector extends AsyncDisposable {
   send(method: string, params?: object): Promise<Record<string, unknown>>
-  /** Calls `listener` with the breakpoints at which the process has stopped, until the returned function is called. */
-  onPaused(listener: (breakpointIds: string[]) => Promise<void>): () => void
+  /**
+   * Calls `listener` with the breakpoints at which the process has stopped, until the returned function is called. That
+   * resolves when the last call has ended.
+   */
+  onPaused(listener: (breakpointIds: string[]) => Promise<void>): () => Promise<void>
 }
 
 interface Incoming {
@@ -23,9 +26,10 @@ export async function connectInspector(address: string): Promise<Inspector> {
   socket.addEventListener('error', () => opened.reject(new Error(`no connection to the inspector at ${address}`)))
   const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>()
   let listener: ((breakpointIds: string[]) => Promise<void>) | undefined
+  let listening: Promise<void> | undefined
   socket.addEventListener('message', ({ data }) => {
     const { id, method, params, result = {}, error } = JSON.parse(String(data)) as Incoming
-    if (method === 'Debugger.paused') void listener?.(params?.hitBreakpoints ?? [])
+    if (method === 'Debugger.paused') listening = listener?.(params?.hitBreakpoints ?? [])
     const answer = id === undefined ? undefined : waiting.get(id)
     if (id === undefined || !answer) return
     waiting.delete(id)
@@ -43,7 +47,10 @@ export async function connectInspector(address: string): Promise<Inspector> {
     },
     onPaused: (given) => {
       listener = given
-      return () => (listener = undefined)
+      return async () => {
+        listener = undefined
+        await listening
+      }
     },
     [Symbol.asyncDispose]: () => {
       const closed = new Promise<void>((resolve) => socket.addEventListener('close', () => resolve()))

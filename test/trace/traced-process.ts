@@ -115,7 +115,8 @@ async function listByFirstCall(
   await inspector.send('Debugger.setBreakpointsActive', { active: true })
   await act()
   await inspector.send('Debugger.setBreakpointsActive', { active: false })
-  stopListening()
+  // What runs in the background can have stopped at the last moment.
+  await stopListening()
   await inspector.send('Debugger.disable')
   return [...files]
 }
