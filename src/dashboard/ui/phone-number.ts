@@ -1,5 +1,3 @@
-import { plural, t } from '@lingui/core/macro'
-import { phoneNumberDigits } from '../../../contracts/fields.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
 
 /** Full-width forms of ASCII, which keyboards of East Asia write. */
@@ -26,28 +24,6 @@ export function withoutPunctuation(number: string): string {
   const [, whole, fraction] = /^\+?(\d{7,15})\.(\d*)$/.exec(text) ?? []
   if (whole !== undefined && fraction !== undefined) return /^0{0,3}$/.test(fraction) ? whole : number
   return otherDigits.test(text) ? number : text.replaceAll(/^\+|[\s().\p{Pd}/]/gu, '')
-}
-
-/**
- * What to change in a typed number, so that it is one with a country code; undefined if it can be. The server knows how
- * many digits the numbers of each country have.
- */
-export function findNumberProblem(typed: string): string | undefined {
-  const digits = withoutPunctuation(typed)
-  if (digits === '') return t`Enter your phone number.`
-  if (/\D/.test(digits)) return describeOtherCharacters(typed)
-  if (/^00[1-9]/.test(digits)) return t`Write + in place of 00: +${digits.slice(2)}.`
-  if (digits.startsWith('0')) return t`Write the country code in place of the 0 at the start, such as +34 for Spain.`
-  const { min, max } = phoneNumberDigits
-  if (digits.length < min)
-    return t`This number has only ${plural(digits.length, { one: '# digit', other: '# digits' })}. Enter all of it, with the country code.`
-  if (digits.length > max) return t`This number has ${digits.length} digits, but no number has more than ${max}.`
-  return undefined
-}
-
-function describeOtherCharacters(typed: string): string {
-  if (typed.includes('(0)')) return t`Remove the (0), which is only dialled within the country.`
-  return t`Enter one number with digits only, without an extension.`
 }
 
 /** The calling codes of one or two digits; all others have three (ITU-T E.164, list of assigned country codes). */
