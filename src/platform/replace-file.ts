@@ -17,13 +17,15 @@ export function replaceFile(file: string, text: string, mode = 0o666): void {
   flushFolder(path.dirname(file))
 }
 
-/** Without it, a power failure can undo the renaming. Windows cannot open folders. */
+/** Without it, a power failure can undo the renaming. Windows and some network file systems cannot flush folders. */
 function flushFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(folder, 'r')
+  let descriptor: number | undefined
   try {
+    descriptor = openSync(folder, 'r')
     fsyncSync(descriptor)
+  } catch {
+    // The file is complete all the same.
   } finally {
-    closeSync(descriptor)
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }

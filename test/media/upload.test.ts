@@ -12,6 +12,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { removeAccount } from '../../src/cli/account-data/remove.ts'
 import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
 import { cleanUpMedia } from '../../src/media/media.ts'
+import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { createTestMedia } from '../support/media.ts'
 import { docx, jpeg, mp4, pdf, png, postForm, startFileServer, writeForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
@@ -399,6 +400,26 @@ test.each([
   })
   expect(uploadsOf({ phoneNumberId })).toEqual([])
   expect(server.log.filter((line) => line.includes(mediaId) && line.includes('is damaged'))).toHaveLength(1)
+})
+
+test('closes a file that was not sent', async () => {
+  const sender = await withPhotoTemplate()
+  const content = jpeg()
+  const mediaId = await uploadImage(sender, content)
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId: '990000000000006' })
+  const file = Readable.from([content])
+  const shared = createTestMedia()
+  const whatsapp = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v26.0' })
+  const node = await startTestServer({
+    beside: server,
+    deps: { media: { ...shared, store: { ...shared.store, open: () => Promise.resolve(file) } }, whatsapp },
+  })
+
+  const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+
+  expect(response.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
+  expect(file.destroyed).toBe(true)
+  await node.close()
 })
 
 test('names the media store if it fails while a file is read', async () => {

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { codeOf } from '../../src/platform/error-code.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
@@ -92,7 +93,7 @@ async function openStuckPipe(): Promise<{ path: string; close(): Promise<void> }
     try {
       for (;;) writeSync(descriptor, Buffer.alloc(size))
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+      if (codeOf(error) !== 'EAGAIN') throw error
     }
   }
   fill(4096)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { pipeline, Transform } from 'node:stream'
 import type { MediaKind } from '../../../contracts/api/media.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -182,14 +182,14 @@ function toSource({ media, log }: Pick<Deps, 'media' | 'log'>, row: MediaRow): M
     open: async () => {
       const stream = await media.store.open(row.id)
       const file = { accountId: row.account_id, mediaId: row.id }
-      if (stream)
-        return Readable.from(
-          readUnchanged(stream, row, () => {
-            log.error(file, 'a file in the media store is damaged')
-            return uploadAgain(`The file ${row.id} is damaged in the media store`)
-          }),
-          { objectMode: false },
-        )
+      if (stream) {
+        const verifier = createVerifier(row, () => {
+          log.error(file, 'a file in the media store is damaged')
+          return uploadAgain(`The file ${row.id} is damaged in the media store`)
+        })
+        // Also closes the file if it is not sent. Whoever reads the verifier receives the errors of both.
+        return pipeline(stream, verifier, () => {})
+      }
       log.error(file, 'a file is missing in the media store')
       throw uploadAgain(`The file ${row.id} is no longer stored here`)
     },
@@ -203,19 +203,22 @@ function uploadAgain(problem: string): ServiceError {
   )
 }
 
-/** Fails at the end at the latest if the store returns other bytes than it was given. WhatsApp ignores such an upload. */
-async function* readUnchanged(
-  stream: Readable,
+/**
+ * Passes a file on, and fails before its end if the store returns other bytes than it was given. WhatsApp ignores such an
+ * upload.
+ */
+function createVerifier(
   { sha256, size_bytes }: Pick<MediaRow, 'sha256' | 'size_bytes'>,
   damaged: () => ServiceError,
-): AsyncGenerator<Buffer, void, void> {
+): Transform {
   const hash = createHash('sha256')
   let size = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > size_bytes) throw damaged()
-    hash.update(chunk)
-    yield chunk
-  }
-  if (hash.digest('hex') !== sha256) throw damaged()
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      size += chunk.length
+      hash.update(chunk)
+      done(size > size_bytes ? damaged() : null, chunk)
+    },
+    flush: (done) => done(hash.digest('hex') === sha256 ? null : damaged()),
+  })
 }

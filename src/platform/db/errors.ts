@@ -1,4 +1,5 @@
 import { NotStartedError } from '../batch.ts'
+import { codeOf } from '../error-code.ts'
 import { findConnectProblem } from './connect/connect-failure.ts'
 import { DatabasePasswordError } from './connect/passwords.ts'
 
@@ -25,14 +26,9 @@ const unavailableMessages = [
   /^Cannot use a pool after calling end/,
 ]
 
-/** The SQLSTATE of PostgreSQL, or the code of a failed connection. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
 /** Invalid data, a violated constraint or a deadlock, which one item of a batch can cause. */
 export function isItemError(error: unknown): boolean {
-  return /^2[23]/.test(codeOf(error)) || isDeadlock(error)
+  return /^2[23]/.test(codeOf(error) ?? '') || isDeadlock(error)
 }
 
 /** Returns whether the server cancelled a statement that waited too long for a lock. The statement had no effect. */
@@ -63,7 +59,7 @@ export function isPasswordRejected(error: unknown): boolean {
 /** Returns whether a query failed because the database is unavailable, not because of the query itself. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   return (
     error instanceof NotStartedError ||
     error instanceof DatabasePasswordError ||
@@ -98,5 +94,5 @@ const transientStates = new Set(['40P01', '40001'])
  * unavailable.
  */
 export function isTransient(error: unknown): boolean {
-  return transientStates.has(codeOf(error)) || isDatabaseUnavailable(error)
+  return transientStates.has(codeOf(error) ?? '') || isDatabaseUnavailable(error)
 }

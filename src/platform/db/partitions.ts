@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { dayMilliseconds } from '../../../contracts/time.ts'
+import { codeOf } from '../error-code.ts'
 import { firstIdAt, firstRequestIdAt } from '../ids.ts'
+import { isLockTimeout } from './errors.ts'
 import type { Database } from './schema.ts'
 
 /**
@@ -47,7 +49,7 @@ export async function createPartitions(db: Kysely<Database>, now: Date): Promise
         if (existing.length === 0) throw error
         missing.push({ partition: partition.name, error })
         // The next partition would block the table for another second.
-        if (hasCode(error, lockNotAvailable)) break
+        if (isLockTimeout(error)) break
       }
     }
   }
@@ -126,17 +128,12 @@ async function findPartitions(db: Kysely<Database>, table: string): Promise<stri
 }
 
 const checkViolation = '23514'
-const lockNotAvailable = '55P03'
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
-}
 
 async function create(db: Kysely<Database>, partition: Partition): Promise<void> {
   try {
     await withShortLockTimeout(db, (trx) => createEmpty(trx, partition))
   } catch (error) {
-    if (!hasCode(error, checkViolation)) throw error
+    if (codeOf(error) !== checkViolation) throw error
     await withShortLockTimeout(db, (trx) => createFromDefault(trx, partition))
   }
 }
@@ -178,7 +175,7 @@ async function drop(db: Kysely<Database>, name: string): Promise<boolean> {
     await withShortLockTimeout(db, (trx) => sql.raw(`drop table if exists ${name}`).execute(trx))
     return true
   } catch (error) {
-    if (hasCode(error, lockNotAvailable)) return false
+    if (isLockTimeout(error)) return false
     throw error
   }
 }

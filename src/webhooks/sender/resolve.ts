@@ -1,5 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { BoundedMap } from '../../platform/bounded-map.ts'
+import { codeOf } from '../../platform/error-code.ts'
 
 /** Resolves a host to all of its addresses; rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -45,7 +46,7 @@ export function cacheLookups(resolve: Resolve, now: () => number = performance.n
 
 /** Returns whether the name does not exist or has no address. Other errors mean that the lookup itself failed. */
 export function isMissingName(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+  return ['ENOTFOUND', 'ENODATA'].includes(codeOf(error) ?? '')
 }
 
 class UnresolvedError extends Error {

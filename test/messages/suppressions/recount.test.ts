@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startTestServer, type TestServer, through } from '../../support/server.ts'
 
 const quota = 5
@@ -13,12 +13,29 @@ async function countWaiting(db: TestServer['deps']['db'], kind = 'advisory'): Pr
   return rows.length
 }
 
-test('holds the quota if a process counts the list while another one counts it and adds recipients', async () => {
+/** Two processes with one database. `add` imports recipients through one of them. */
+async function startTwo() {
   const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
   const server = await startTestServer({ deps })
   const other = await startTestServer({ deps, beside: server })
   const account = await server.account()
-  const { db } = server.deps
+  onTestFinished(async () => {
+    await other.close()
+    await server.close()
+  })
+  const add = (node: TestServer, recipients: string[]) =>
+    through(node, account).post('/api/v1/suppression/import', { recipients })
+  return { server, other, account, db: server.deps.db, add }
+}
+
+/** Adds a recipient, and lets the next process that meets the quota count the list again. */
+async function addOneAndExpireCount({ server, db, add }: Awaited<ReturnType<typeof startTwo>>): Promise<void> {
+  await add(server, numbers(0).slice(0, 1))
+  await sql`update suppression_usage set counted_at = counted_at - interval '1 minute'`.execute(db)
+}
+
+test('holds the quota if a process counts the list while another one counts it and adds recipients', async () => {
+  const { server, other, account, db, add } = await startTwo()
   // The first count waits before it is stored.
   await sql`create sequence counts`.execute(db)
   await sql`
@@ -26,8 +43,6 @@ test('holds the quota if a process counts the list while another one counts it a
     begin if nextval('counts') = 1 then perform pg_advisory_xact_lock(7); end if; return new; end $$`.execute(db)
   await sql`
     create trigger wait_first before insert on suppression_usage for each row execute function wait_first()`.execute(db)
-  const add = (node: typeof server, recipients: string[]) =>
-    through(node, account).post('/api/v1/suppression/import', { recipients })
 
   const late = await db.connection().execute(async (holder) => {
     await sql`select pg_advisory_lock(7)`.execute(holder)
@@ -40,21 +55,12 @@ test('holds the quota if a process counts the list while another one counts it a
 
   expect(late.response.json().error.code).toBe('SUPPRESSION_QUOTA_EXCEEDED')
   expect((await account.trpc.suppression.list.query({})).items).toHaveLength(quota)
-  await other.close()
-  await server.close()
 })
 
 test('holds the quota if a process counts the list between the reservation and the commit of another one', async () => {
-  const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
-  const server = await startTestServer({ deps })
-  const other = await startTestServer({ deps, beside: server })
-  const account = await server.account()
-  const { db } = server.deps
-  const add = (node: typeof server, recipients: string[]) =>
-    through(node, account).post('/api/v1/suppression/import', { recipients })
-  await add(server, numbers(0).slice(0, 1))
-  // At the quota, the list is counted again.
-  await sql`update suppression_usage set counted_at = counted_at - interval '1 minute'`.execute(db)
+  const two = await startTwo()
+  const { server, other, account, db, add } = two
+  await addOneAndExpireCount(two)
   // The first addition waits before it is stored.
   await sql`
     create function wait() returns trigger language plpgsql as $$
@@ -76,21 +82,12 @@ test('holds the quota if a process counts the list between the reservation and t
 
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 422])
   expect((await account.trpc.suppression.list.query({})).items).toHaveLength(quota)
-  await other.close()
-  await server.close()
 })
 
 test('holds the quota if another process adds recipients while the list is counted', async () => {
-  const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
-  const server = await startTestServer({ deps })
-  const other = await startTestServer({ deps, beside: server })
-  const account = await server.account()
-  const { db } = server.deps
-  const add = (node: typeof server, recipients: string[]) =>
-    through(node, account).post('/api/v1/suppression/import', { recipients })
-  await add(server, numbers(0).slice(0, 1))
-  // At the quota, the list is counted again.
-  await sql`update suppression_usage set counted_at = counted_at - interval '1 minute'`.execute(db)
+  const two = await startTwo()
+  const { server, other, account, db, add } = two
+  await addOneAndExpireCount(two)
   // The addition waits before it is stored, and the count after it was taken.
   await sql`
     create function wait() returns trigger language plpgsql as $$
@@ -117,6 +114,4 @@ test('holds the quota if another process adds recipients while the list is count
 
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 422])
   expect((await account.trpc.suppression.list.query({})).items).toHaveLength(quota)
-  await other.close()
-  await server.close()
 })

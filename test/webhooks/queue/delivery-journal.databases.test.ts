@@ -9,6 +9,7 @@ import {
   readDeliveryJournal,
   startDeliveryJournalReplay,
 } from '../../../src/webhooks/queue/delivery-journal.ts'
+import { recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { requeueDelivery } from '../../../src/webhooks/deliveries/store.ts'
 import { claimDueDeliveries, type EndedAttempt, recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -70,45 +71,62 @@ test('records an acknowledged attempt of a dead process', async () => {
   await expect.poll(() => readdirSync(location.folder)).toEqual([])
 })
 
-test('records an attempt whose lease has ended, unless it was claimed again', async () => {
-  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
-  await webhooks.emit()
-  await acknowledgeAndDie()
-  await database.db
-    .updateTable('webhook_deliveries')
-    .set({ due_at: new Date(0) })
-    .execute()
-
-  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
-
-  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
-})
-
-test('records an attempt whose claim was lost when the database crashed', async () => {
-  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
-  await webhooks.emit()
-  await acknowledgeAndDie()
-  // Claims are committed without waiting for the disk.
-  await database.db
-    .updateTable('webhook_deliveries')
-    .set({ due_at: new Date(0), generation: 0, claimed: false })
-    .execute()
-
-  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
-
-  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
-})
+/** Claims are committed without waiting for the disk. */
+const unclaimed = { due_at: new Date(0), generation: 0, claimed: false }
 
 test.each([
-  ['queued again', 0],
-  ['queued again and claimed', 1],
-])('leaves a delivery that was %s', async (_what, claims) => {
+  ['whose lease has ended', { due_at: new Date(0) }],
+  ['whose claim was lost when the database crashed', unclaimed],
+])('records an attempt %s', async (_which, state) => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  await acknowledgeAndDie()
+  await database.db.updateTable('webhook_deliveries').set(state).execute()
+
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+test('records an attempt of this process whose claim was lost when the database crashed', async () => {
   await webhooks.addEndpoint('http://127.0.0.1:9/hook')
   await webhooks.emit()
   const delivery = await acknowledgeAndDie()
+  await database.db.updateTable('webhook_deliveries').set(unclaimed).execute()
+
+  expect((await recordAttempts(database.db, [attemptOf(delivery)])).lost).toEqual(new Set())
+
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+interface Queued {
+  delivery: EndedAttempt['delivery']
+  endpointId: string
+}
+
+const requeue = async ({ delivery }: Queued) => {
   await recordAttempts(database.db, [attemptOf(delivery)])
   await requeueDelivery(database.db, delivery.account_id, delivery.id)
-  if (claims > 0) await claimDueDeliveries(database.db, claim)
+}
+
+/** Only failed deliveries are recovered. */
+const recover = async ({ delivery, endpointId }: Queued) => {
+  const failed = { outcome: 'failed', statusCode: 500, durationMilliseconds: 1 } as const
+  await recordAttempts(database.db, [{ ...attemptOf(delivery), result: failed }])
+  const since = new Date(Date.now() - 60_000).toISOString()
+  await recoverPart(webhooks.deps, { accountId: delivery.account_id, endpointId, since })
+}
+
+test.each([
+  { what: 'queued again', queueAgain: requeue, claims: false },
+  { what: 'queued again and claimed', queueAgain: requeue, claims: true },
+  { what: 'recovered', queueAgain: recover, claims: false },
+])('leaves a delivery that was $what', async ({ queueAgain, claims }) => {
+  const { endpointId } = await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  const delivery = await acknowledgeAndDie()
+  await queueAgain({ delivery, endpointId })
+  if (claims) await claimDueDeliveries(database.db, claim)
 
   replay = startDeliveryJournalReplay({ db: database.db, log }, location)
 

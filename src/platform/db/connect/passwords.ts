@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { codeOf } from '../../error-code.ts'
 
 /** The fields by which an entry of a password file is found. */
 export interface ConnectionTarget {
@@ -67,7 +68,7 @@ export async function readPasswordFile(
     // The default file is optional.
     if (named === undefined) return undefined
     if (error instanceof DatabasePasswordError) throw error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = codeOf(error) ?? 'unknown error'
     throw new DatabasePasswordError(`PGPASSFILE names a file that cannot be read (${code}): ${file}`)
   }
 }

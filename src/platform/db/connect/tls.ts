@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { ConfigError } from '../../config.ts'
+import { codeOf } from '../../error-code.ts'
 
 /** What is verified: `off` disables TLS; otherwise nothing, the authority, or the authority and the host name. */
 export type Verification = 'off' | 'none' | 'authority' | 'full'
@@ -94,7 +95,7 @@ function createFileReader(name: FileParameter, file: string): () => string {
   try {
     content = readFileSync(file, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = codeOf(error) ?? 'unknown error'
     throw invalid(`${name} names a file that cannot be read (${code}): ${file}`)
   }
   if (!content.includes('-----BEGIN')) throw invalid(`${name} must name a file in PEM format: ${file}`)

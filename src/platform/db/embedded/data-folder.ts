@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
+import { codeOf } from '../../error-code.ts'
 import { replaceFile } from '../../replace-file.ts'
 
 const LockHolder = z.object({
@@ -66,7 +67,7 @@ export function createPrivateFolder(folder: string): void {
   try {
     chmodSync(folder, 0o700)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
+    if (codeOf(error) !== 'EPERM') throw error
   }
 }
 
