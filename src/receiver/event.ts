@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../../contracts/events.ts'
+import { eventFacts } from '../../contracts/facts/events.ts'
 
 /** An event of a type unknown to this version, sent by a newer Waybill. */
 export interface UnknownEvent {
@@ -15,28 +16,6 @@ export interface UnknownEvent {
  */
 export type ReceivedEvent = (WebhookEvent | UnknownEvent) & { eventId: string }
 
-const knownTypes = {
-  'message.sent': true,
-  'message.delivered': true,
-  'message.read': true,
-  'message.failed': true,
-  'message.outcome_unknown': true,
-  'message.replied': true,
-  'whatsapp_account.inactive': true,
-  'whatsapp_account.active': true,
-  'whatsapp_account.token_expiring': true,
-  'number.quality_changed': true,
-  'endpoint.failing': true,
-  'recipient.opted_out': true,
-  'recipient.opted_in': true,
-  'template.approved': true,
-  'template.rejected': true,
-  'template.paused': true,
-  'template.category_changed': true,
-  'template.category_changing': true,
-  'webhook.test': true,
-} as const satisfies Record<WebhookEvent['type'], true>
-
 /**
  * Parses a body whose signature was verified. The signature proves that Waybill wrote it, so only the fields that all events
  * have are checked: the schemas of the events would be most of what an application loads.
@@ -46,7 +25,7 @@ export function parseEvent(eventId: string, body: string): ReceivedEvent {
   const { type, timestamp, data } = event
   if (typeof type !== 'string') throw notAnEvent('type', 'text')
   if (typeof timestamp !== 'string') throw notAnEvent('timestamp', 'text')
-  if (!Object.hasOwn(knownTypes, type)) return { eventId, type: 'unknown', sentType: type, timestamp, data }
+  if (!Object.hasOwn(eventFacts, type)) return { eventId, type: 'unknown', sentType: type, timestamp, data }
   if (typeof data !== 'object' || data === null) throw notAnEvent('data', 'an object')
   // The signature vouches for the other fields of the type.
   return { ...event, eventId } as ReceivedEvent

@@ -1,6 +1,6 @@
 /** Process: `POST /<count>` makes that many signed POSTs to the URLs given as arguments. */
 import { createServer } from 'node:http'
-import { webhooks } from '../../contracts/webhooks.ts'
+import { webhooks } from '../../contracts/events.ts'
 import { listen } from './socket-server.ts'
 import { createSignedPost, secret } from './callbacks.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { webhooks } from '../../contracts/webhooks.ts'
+import { webhooks } from '../../contracts/events.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Deliverer } from './deliverer.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { webhooks } from '../../contracts/webhooks.ts'
+import { webhooks } from '../../contracts/events.ts'
 import type { Deliverer } from './deliverer.ts'
 import type { Webhook } from './callbacks.ts'
 import type { Stage } from './stage.ts'

@@ -1,8 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { defaultEventTypes, eventTypes, messageEventTypes, WebhookEvent } from '../../contracts/events.ts'
-import { WebhookHeaders, webhooks } from '../../contracts/webhooks.ts'
+import {
+  defaultEventTypes,
+  eventTypes,
+  messageEventTypes,
+  WebhookEvent,
+  WebhookHeaders,
+  webhooks,
+} from '../../contracts/events.ts'
+import { eventFacts } from '../../contracts/facts/events.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const all = Object.entries(webhooks).map(([type, webhook]) => ({ type, ...webhook }))
@@ -12,6 +19,8 @@ test('lists every webhook event and allows subscribing to all but the test event
 
   expect(types).toEqual(WebhookEvent.options.map(({ shape }) => shape.type.value))
   expect(types).toEqual([...eventTypes, 'webhook.test'])
+  // Receivers know the types by their sentences, which are smaller than the schemas.
+  expect(Object.keys(eventFacts)).toEqual(types)
   expect(eventTypes).toEqual(expect.arrayContaining([...defaultEventTypes]))
 })
 

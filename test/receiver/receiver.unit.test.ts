@@ -7,8 +7,7 @@ import { build } from 'rolldown'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
-import { type MessageFailedEvent } from '../../contracts/events.ts'
-import { webhooks } from '../../contracts/webhooks.ts'
+import { type MessageFailedEvent, webhooks } from '../../contracts/events.ts'
 import {
   createFetchWebhookHandler,
   createWebhookHandler,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { webhooks } from '../../contracts/webhooks.ts'
+import { webhooks } from '../../contracts/events.ts'
 import { changeCallback } from './callbacks.ts'
 import { exampleSend } from './example-send.ts'
 import type { TestAccount, TestServer } from './server.ts'

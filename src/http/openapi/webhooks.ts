@@ -1,5 +1,4 @@
-import { MessageEvent, type WebhookEvent } from '../../../contracts/events.ts'
-import { WebhookHeaders, webhooks } from '../../../contracts/webhooks.ts'
+import { MessageEvent, type WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
 import { capitalize } from '../../platform/text.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
 import { listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
