@@ -62,7 +62,7 @@ const stores: MutatedFiles = {
     'test/webhooks/queue/worker.databases.test.ts',
     'test/http/ops/clock-watch.databases.test.ts',
   ],
-  'src/messages/suppressions/choices-store.ts': ['test/messages/suppressions/suppressions.databases.test.ts'],
+  'src/messages/suppressions/choices-store.ts': ['test/messages/suppressions/suppressions.test.ts'],
   'src/webhooks/endpoints/store.ts': [
     'test/webhooks/endpoints/endpoints.databases.test.ts',
     'test/webhooks/endpoints/change.test.ts',
@@ -80,7 +80,7 @@ const stores: MutatedFiles = {
 
 /** Stores whose tests run on PostgreSQL only: PGlite has one connection, so nothing is batched and nothing waits. */
 const postgresStores: MutatedFiles = {
-  'src/messages/suppressions/store.ts': ['test/messages/suppressions/suppressions.databases.test.ts'],
+  'src/messages/suppressions/store.ts': ['test/messages/suppressions/suppressions.test.ts'],
   'src/users/store.ts': [
     'test/users/people.test.ts',
     'test/users/sign-in/sessions.test.ts',
