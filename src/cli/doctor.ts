@@ -27,7 +27,7 @@ import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'
 import { describeProxies } from '../platform/proxy.ts'
 import type { SecretBox } from '../platform/secrets.ts'
-import { listStoredSecrets } from './rekey-all.ts'
+import { listStoredSecrets } from './stored-secrets.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
 import { waybill } from './failure.ts'
 

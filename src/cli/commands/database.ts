@@ -2,7 +2,7 @@ import { rekey as rekeySecrets } from '../../accounts/rekey.ts'
 import { rekeyContents, type RekeyedContents } from '../../messages/contents/contents.ts'
 import { describeProgress, migrate as migrateDatabase } from '../../platform/db/migrate/migrate.ts'
 import { dataCommand } from '../command.ts'
-import { listStoredSecrets } from '../rekey-all.ts'
+import { listStoredSecrets } from '../stored-secrets.ts'
 
 export const migrate = dataCommand({
   name: 'migrate',

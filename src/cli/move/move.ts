@@ -13,7 +13,7 @@ import { listPendingMigrations, migrate } from '../../platform/db/migrate/migrat
 import type { Database } from '../../platform/db/schema.ts'
 import { createLogger } from '../../platform/log.ts'
 import { oldestServerVersion, readServerVersion } from '../operator-store.ts'
-import { listStoredSecrets } from '../rekey-all.ts'
+import { listStoredSecrets } from '../stored-secrets.ts'
 import { copyPartitions, copySequences, listMovedTables, type MovedTable, readContent } from './tables.ts'
 
 export interface MoveResult {

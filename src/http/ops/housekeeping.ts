@@ -33,7 +33,7 @@ import { announceThresholds } from '../../webhooks/alerts/rules/announce-thresho
 import { sendDueAlerts } from '../../webhooks/alerts/rules/due.ts'
 import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
 import { announceNotices } from '../../webhooks/alerts/notices.ts'
-import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
+import { createQueueWatch } from '../../webhooks/queue/watch.ts'
 import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceUpcomingCategories } from '../../webhooks/alerts/upcoming-categories.ts'

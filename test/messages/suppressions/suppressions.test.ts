@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
+import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
-import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
+import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { composeEmail } from '../../../src/platform/email/compose.ts'
 import { type EmailOutcome, Mailer } from '../../../src/platform/email/mailer.ts'
 import { claimEmails, enqueueEmails, isEmailPurpose, type NewEmail } from '../../../src/platform/email/outbox.ts'

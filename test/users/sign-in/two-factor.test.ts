@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
-import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
+import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { type QueueState, readQueueState } from '../queue/store.ts'
+import { type QueueState, readQueueState } from './store.ts'
 
 interface QueueFinding {
   code: string

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createQueueWatch, findQueueProblems } from '../../../src/webhooks/alerts/queue.ts'
+import { createQueueWatch, findQueueProblems } from '../../../src/webhooks/queue/watch.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
