@@ -253,8 +253,8 @@ test('stops as soon as the last running attempt is recorded', async () => {
   await expect.poll(() => responses.length).toBe(2)
   const stopped = attempts.stop(3_600_000)
   responses[0]?.()
-  await expect.poll(() => webhooks.finished()).toHaveLength(1)
-  expect(attempts.held).toBe(1)
+  await expect.poll(() => attempts.held).toBe(1)
+  expect(await webhooks.finished()).toHaveLength(1)
   responses[1]?.()
   await stopped
   expect(await webhooks.finished()).toHaveLength(2)
