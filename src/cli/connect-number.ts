@@ -89,7 +89,7 @@ async function saveAccount(
 ): Promise<{ whatsAppAccountId: string; subscription: ConnectStep }> {
   const { accountId, accessToken, appSecret, phoneNumberId, wabaId, makeDefault } = input
   const known = await findByPhoneNumberId(deps.db, phoneNumberId)
-  if (known?.account_id === accountId) {
+  if (known?.accountId === accountId) {
     const target = { accountId, whatsAppAccountId: known.id }
     const { subscription } = await reconnectWhatsAppAccount(deps, target, { accessToken, appSecret, wabaId })
     return {

@@ -183,7 +183,7 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<CheckResult[]> {
   const rows = await findAllWhatsAppAccounts(db)
   // Without a WhatsApp account, there is nothing to check yet.
   if (rows.length === 0) return []
-  const without = rows.filter((row) => row.app_secret_encrypted === null)
+  const without = rows.filter((row) => row.appSecretEncrypted === null)
   if (without.length === 0) return [{ check, ok: true, message: 'every WhatsApp account has an app secret of its own' }]
   return [
     {
@@ -278,13 +278,13 @@ function describeUnreachable({ proxies }: Pick<Deps, 'proxies'>): string {
 async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<CheckResult> {
   const check = `WhatsApp account ${row.id}`
   const activate = `${waybill} whatsapp activate ${row.id}`
-  const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
+  const accessToken = decrypt(deps.secrets, row.accessTokenEncrypted, accessTokenPurpose(row.id))
   if (accessToken === undefined) return { check, ok: false, message: 'the access token cannot be decrypted' }
-  if (!row.active && !row.is_default) {
+  if (!row.active && !row.isDefault) {
     const message = `inactive: ${inEnglish(whyInactive(row) ?? '')}`
-    return row.switched_off ? { check, ok: true, message } : { check, ok: false, message, fix: activate }
+    return row.switchedOff ? { check, ok: true, message } : { check, ok: false, message, fix: activate }
   }
-  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
+  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phoneNumberId, accessToken })
   if (!outcome.ok && outcome.refused)
     return {
       check,

@@ -57,10 +57,7 @@ async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> 
 /**
  * Meta rejects the simulator's token, so a command that called Meta with it has deactivated the account; reactivate it.
  */
-async function reuseDemo(
-  deps: Deps,
-  { id, account_id: accountId }: { id: string; account_id: string },
-): Promise<DemoAccount> {
+async function reuseDemo(deps: Deps, { id, accountId }: { id: string; accountId: string }): Promise<DemoAccount> {
   await activateWhatsAppAccount(deps, { accountId, whatsAppAccountId: id })
   const { keyStart } = await requireAccount(deps.db, accountId)
   return { accountId, keyStart }

@@ -74,9 +74,9 @@ async function deleteAtWhatsApp(
   const uploads = await deleteWhatsAppMediaIds(deps.db, { accountId, sha256, type })
   for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of uploads) {
     const account = await findByPhoneNumberId(deps.db, phoneNumberId)
-    if (waMediaId === null || account?.account_id !== accountId) continue
+    if (waMediaId === null || account?.accountId !== accountId) continue
     const owner = { accountId, whatsAppAccountId: account.id }
-    const accessToken = openAccessToken(deps, owner, account.access_token_encrypted)
+    const accessToken = openAccessToken(deps, owner, account.accessTokenEncrypted)
     const deleted =
       accessToken !== undefined && (await deps.whatsapp.deleteMedia({ phoneNumberId, accessToken }, waMediaId))
     if (!deleted) deps.log.info(owner, 'WhatsApp did not delete a file; it does so within 30 days')

@@ -99,9 +99,9 @@ async function findSender(deps: Deps, accountId: string, whatsAppAccountId: stri
   return {
     accountId,
     whatsAppAccountId: row.id,
-    phoneNumberId: row.phone_number_id,
+    phoneNumberId: row.phoneNumberId,
     accessToken,
-    accessTokenEncrypted: row.access_token_encrypted,
+    accessTokenEncrypted: row.accessTokenEncrypted,
   }
 }
 

@@ -145,11 +145,7 @@ async function interpretFailure(
   const { errorCode, error, retryAfterSeconds } = outcome
   const reason = error.details ?? error.title
   if (outcome.accountUnusable)
-    await deactivateRefused(
-      deps,
-      { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted },
-      error,
-    )
+    await deactivateRefused(deps, { accountId, id: whatsAppAccountId, accessTokenEncrypted }, error)
   const failureCode = String(error.code)
   const explained = explainFailure(failureCode, reason)
   switch (errorCode) {

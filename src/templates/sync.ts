@@ -46,7 +46,7 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
 /** Syncs a single WABA, for example after a send found that WhatsApp no longer has a template. */
 export async function syncWaba(deps: SyncDeps, accountId: string, wabaId: string): Promise<SyncOutcome> {
   const active = await findActive(deps, accountId)
-  const whatsAppAccounts = active.filter((whatsAppAccount) => whatsAppAccount.waba_id === wabaId)
+  const whatsAppAccounts = active.filter((whatsAppAccount) => whatsAppAccount.wabaId === wabaId)
   if (whatsAppAccounts.length === 0) return { ok: false, reason: `no active WhatsApp account in WABA ${wabaId}` }
   return syncWith(deps, accountId, whatsAppAccounts)
 }
@@ -57,7 +57,7 @@ async function syncWith(
   whatsAppAccounts: WhatsAppAccountRow[],
 ): Promise<SyncOutcome> {
   const listings: Listing[] = []
-  for (const [wabaId, sameWaba] of Map.groupBy(whatsAppAccounts, (whatsAppAccount) => whatsAppAccount.waba_id)) {
+  for (const [wabaId, sameWaba] of Map.groupBy(whatsAppAccounts, (whatsAppAccount) => whatsAppAccount.wabaId)) {
     const listing = await list(deps, { accountId, wabaId, whatsAppAccounts: sameWaba })
     if (typeof listing === 'string') return { ok: false, reason: listing }
     listings.push(listing)
@@ -84,7 +84,7 @@ async function list(
   for (const whatsAppAccount of whatsAppAccounts) {
     const listedAt = deps.now()
     const ref = { accountId, whatsAppAccountId: whatsAppAccount.id }
-    const accessToken = openAccessToken(deps, ref, whatsAppAccount.access_token_encrypted)
+    const accessToken = openAccessToken(deps, ref, whatsAppAccount.accessTokenEncrypted)
     if (accessToken === undefined) {
       reason = describeUnreadableToken(whatsAppAccount.id)
       continue

@@ -94,12 +94,10 @@ export async function changeAccounts(
     .filter(({ change }) => change.disabledFor !== undefined || change.reinstated)
     .map(({ accountId, whatsAppAccountId, change }) => {
       const { disabledFor: event, reinstated } = change
-      const reason = toReasonColumns(event === undefined ? null : inactiveReasons.disabled({ event }))
       return {
         accountId,
         whatsAppAccountId,
-        inactiveReason: reason.inactive_reason,
-        inactiveFact: reason.inactive_fact,
+        ...toReasonColumns(event === undefined ? null : inactiveReasons.disabled({ event })),
         reinstated: reinstated ? 'yes' : 'no',
       }
     })

@@ -78,13 +78,13 @@ export async function connectWhatsAppAccount(
   const id = deps.newId('wa')
   const row = {
     id,
-    account_id: accountId,
-    phone_number_id: input.phoneNumberId,
-    waba_id: input.wabaId,
-    access_token_encrypted: deps.secrets.encrypt(input.accessToken, accessTokenPurpose(id)),
-    app_secret_encrypted:
+    accountId,
+    phoneNumberId: input.phoneNumberId,
+    wabaId: input.wabaId,
+    accessTokenEncrypted: deps.secrets.encrypt(input.accessToken, accessTokenPurpose(id)),
+    appSecretEncrypted:
       input.appSecret === undefined ? null : deps.secrets.encrypt(input.appSecret, appSecretPurpose(id)),
-    created_at: deps.now(),
+    createdAt: deps.now(),
     ...numberColumns,
   }
   const displaced = await deps.db.transaction().execute(async (trx) => {
@@ -93,7 +93,7 @@ export async function connectWhatsAppAccount(
     const others = await findWhatsAppAccounts(trx, accountId)
     const isDefault = input.makeDefault === true || others.length === 0
     if (isDefault) await clearDefault(trx, accountId)
-    if (!(await insertWhatsAppAccount(trx, { ...row, is_default: isDefault })))
+    if (!(await insertWhatsAppAccount(trx, { ...row, isDefault })))
       throw numberInUse(accountId, input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
     await insertHealth(trx, { accountId, whatsAppAccountId: id }, tokenColumns)
     if (lost) await recordDisplacement?.(trx, lost)
@@ -116,7 +116,7 @@ async function lockAccounts(
   accountId: string,
   holder: WhatsAppAccountRow | undefined,
 ): Promise<void> {
-  const ids = holder ? [accountId, holder.account_id] : [accountId]
+  const ids = holder ? [accountId, holder.accountId] : [accountId]
   for (const id of ids.toSorted())
     if (!(await lockAccount(trx, id)) && id === accountId) throw accountNotFound(accountId)
 }
@@ -128,9 +128,9 @@ async function refuseHeldNumber(
   holder: WhatsAppAccountRow,
   { canDisplace }: { canDisplace: boolean },
 ): Promise<void> {
-  const isOwn = holder.account_id === accountId
+  const isOwn = holder.accountId === accountId
   if (isOwn || !canDisplace || (await holdsNumber(deps, holder)))
-    throw numberInUse(accountId, holder.phone_number_id, holder)
+    throw numberInUse(accountId, holder.phoneNumberId, holder)
 }
 
 function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppAccountRow | undefined): ServiceError {
@@ -138,9 +138,9 @@ function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppA
   return new ServiceError('VALIDATION_ERROR', errorFactsWithValues.numberInUse({ phoneNumberId }), {
     field: 'phoneNumberId',
     remedy:
-      holder?.account_id === accountId
+      holder?.accountId === accountId
         ? `It belongs to WhatsApp account ${id} of this account. To replace its token, run: waybill whatsapp update ${id} --access-token -`
-        : `It belongs to WhatsApp account ${id} of account ${holder?.account_id ?? 'ACC'}. To add it again, first remove it: waybill whatsapp remove ${id}`,
+        : `It belongs to WhatsApp account ${id} of account ${holder?.accountId ?? 'ACC'}. To add it again, first remove it: waybill whatsapp remove ${id}`,
   })
 }
 

@@ -44,7 +44,7 @@ async function findSecretOfUrl(
   if (!row) return { known: false }
   const appSecret = openSender(deps, row, defaultAppSecret)[0]?.appSecret
   if (appSecret === undefined) return { known: true }
-  const accountId = row.app_secret_encrypted === null ? undefined : row.account_id
+  const accountId = row.appSecretEncrypted === null ? undefined : row.accountId
   return { known: true, signer: { appSecret, accountId } }
 }
 
@@ -59,7 +59,7 @@ async function findSecretsOfIds(
   for (const row of await findWithSecret(deps.db, { ids, limit: maxRows })) {
     const appSecret = openSender(deps, row, undefined)[0]?.appSecret
     if (appSecret !== undefined && !signers.has(appSecret))
-      signers.set(appSecret, { appSecret, accountId: row.account_id })
+      signers.set(appSecret, { appSecret, accountId: row.accountId })
     if (signers.size === maxSecrets) break
   }
   return [...signers.values()]
@@ -70,17 +70,17 @@ function openSender(
   row: SenderRow,
   defaultAppSecret: string | undefined,
 ): CallbackSender[] {
-  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const { accountId, whatsAppAccountId, phoneNumberId, wabaId, appSecretEncrypted: ciphertext } = row
+  const ref = { accountId, whatsAppAccountId }
   const sender = {
     ...ref,
-    phoneNumberId: row.phone_number_id,
-    wabaId: row.waba_id,
-    portfolioId: row.portfolio_id ?? undefined,
-    displayDigits: row.display_phone_number?.replaceAll(/\D/g, ''),
+    phoneNumberId,
+    wabaId,
+    portfolioId: row.portfolioId ?? undefined,
+    displayDigits: row.displayPhoneNumber?.replaceAll(/\D/g, ''),
   }
-  if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
-  const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
-  const appSecret = openSecret(deps, ref, secret)
+  if (ciphertext === null) return [{ ...sender, appSecret: defaultAppSecret }]
+  const appSecret = openSecret(deps, ref, { ciphertext, purpose: appSecretPurpose(whatsAppAccountId) })
   return appSecret === undefined ? [] : [{ ...sender, appSecret }]
 }
 
@@ -91,16 +91,17 @@ export interface SenderIds {
 }
 
 interface SenderRow {
-  id: string
-  account_id: string
-  phone_number_id: string
-  waba_id: string
-  portfolio_id: string | null
-  display_phone_number: string | null
-  app_secret_encrypted: string | null
+  whatsAppAccountId: string
+  accountId: string
+  phoneNumberId: string
+  wabaId: string
+  portfolioId: string | null
+  displayPhoneNumber: string | null
+  appSecretEncrypted: string | null
 }
 
-const columns = 'id, account_id, phone_number_id, waba_id, portfolio_id, display_phone_number, app_secret_encrypted'
+const columns = `id as "whatsAppAccountId", account_id as "accountId", phone_number_id as "phoneNumberId", waba_id as "wabaId",
+  portfolio_id as "portfolioId", display_phone_number as "displayPhoneNumber", app_secret_encrypted as "appSecretEncrypted"`
 
 const findByIds = statement<SenderIds, SenderRow>(
   'find_callback_senders',
@@ -141,10 +142,10 @@ const findRowsByIds = batched<SenderIds, SenderRow[]>({
     const rows = await findByIds(db, { phoneNumberIds: [...phoneNumberIds], ownerIds: [...ownerIds] })
     return callbacks.map((ids) =>
       rows.filter(
-        ({ phone_number_id, waba_id, portfolio_id }) =>
-          ids.phoneNumberIds.includes(phone_number_id) ||
-          ids.ownerIds.includes(waba_id) ||
-          (portfolio_id !== null && ids.ownerIds.includes(portfolio_id)),
+        ({ phoneNumberId, wabaId, portfolioId }) =>
+          ids.phoneNumberIds.includes(phoneNumberId) ||
+          ids.ownerIds.includes(wabaId) ||
+          (portfolioId !== null && ids.ownerIds.includes(portfolioId)),
       ),
     )
   },

@@ -17,6 +17,7 @@ import {
   findWhatsAppAccounts,
   lockAccount,
   markRejected,
+  type UsedToken,
   type WhatsAppAccountRef,
   type WhatsAppAccountRow,
 } from './store.ts'
@@ -30,7 +31,7 @@ export async function activateWhatsAppAccount(
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
-    switched_off: false,
+    switchedOff: false,
     ...toReasonColumns(null),
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
@@ -41,7 +42,7 @@ export async function deactivateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
-  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { switched_off: true })
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { switchedOff: true })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 
@@ -55,7 +56,7 @@ export async function setDefaultWhatsAppAccount(
       requireWhatsAppAccount(await findWhatsAppAccount(trx, accountId, whatsAppAccountId), whatsAppAccountId),
     )
     await clearDefault(trx, accountId)
-    const changed = await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { is_default: true })
+    const changed = await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { isDefault: true })
     return requireWhatsAppAccount(changed, whatsAppAccountId)
   })
   return toWhatsAppAccount(row)
@@ -67,7 +68,7 @@ export async function setMarketing(
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   setting: MarketingSetting,
 ): Promise<WhatsAppAccount> {
-  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { marketing_setting: setting })
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { marketingSetting: setting })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 
@@ -77,13 +78,13 @@ export async function setMessagingAccount(
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   setting: MessagingAccountSetting,
 ): Promise<WhatsAppAccount> {
-  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { messaging_account_setting: setting })
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { messagingAccountSetting: setting })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 
 /** Otherwise every request without `accountId` would be rejected from now on. */
-function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
-  if (!active && !is_default)
+function refuseInactive({ id, active, isDefault }: WhatsAppAccountRow): void {
+  if (!active && !isDefault)
     throw new ServiceError('SETTING_REFUSED', errorFacts.activateFirst(), {
       remedy: `Run: waybill whatsapp activate ${id}`,
     })
@@ -111,17 +112,17 @@ export async function removeWhatsAppAccount(
 /** Deletes a WhatsApp account with its secrets, and the templates of its WABA unless another account uses them. */
 export async function deleteWithTemplates(
   trx: Kysely<Database>,
-  { account_id, id, waba_id }: WhatsAppAccountRow,
+  { accountId, id, wabaId }: WhatsAppAccountRow,
   others: WhatsAppAccountRow[],
 ): Promise<void> {
-  await deleteWhatsAppAccount(trx, account_id, id)
-  if (!others.some((other) => other.waba_id === waba_id)) await deleteTemplates(trx, account_id, waba_id)
+  await deleteWhatsAppAccount(trx, accountId, id)
+  if (!others.some((other) => other.wabaId === wabaId)) await deleteTemplates(trx, accountId, wabaId)
 }
 
 /** Choosing another default automatically would send from an unexpected number. */
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const other = others.find(({ active }) => active) ?? others[0]
-  if (row.is_default && other)
+  if (row.isDefault && other)
     throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.otherDefaultFirst({ id: row.id }), {
       remedy: `For example: waybill whatsapp set-default ${other.id}`,
     })
@@ -133,9 +134,9 @@ function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow
  */
 export async function deactivateRefused(
   { db }: Pick<Deps, 'db'>,
-  rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+  rejected: UsedToken,
   error: WhatsAppError,
 ): Promise<void> {
   if (!(await markRejected(db, rejected, rejectedWith(error)))) return
-  await scheduleCheck(db, { accountId: rejected.account_id, whatsAppAccountId: rejected.id })
+  await scheduleCheck(db, { accountId: rejected.accountId, whatsAppAccountId: rejected.id })
 }

@@ -30,11 +30,11 @@ export async function holdsNumber(
   deps: Pick<Deps, 'whatsapp' | 'secrets' | 'log'>,
   row: WhatsAppAccountRow,
 ): Promise<boolean> {
-  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
-  const accessToken = openAccessToken(deps, ref, row.access_token_encrypted)
+  const ref = { accountId: row.accountId, whatsAppAccountId: row.id }
+  const accessToken = openAccessToken(deps, ref, row.accessTokenEncrypted)
   // A token that this server cannot decrypt says nothing about ownership.
   if (accessToken === undefined) return true
-  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
+  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phoneNumberId, accessToken })
   return outcome.ok || outcome.accessDenied !== true
 }
 
@@ -44,12 +44,12 @@ export async function holdsNumber(
  */
 export async function displace(trx: Kysely<Database>, checked: WhatsAppAccountRow): Promise<Displaced | undefined> {
   if (!(await lockUnchanged(trx, checked))) return undefined
-  const rows = await findWhatsAppAccounts(trx, checked.account_id)
+  const rows = await findWhatsAppAccounts(trx, checked.accountId)
   const row = rows.find(({ id }) => id === checked.id) ?? checked
   const others = rows.filter((other) => other !== row)
-  const health = await deleteHealth(trx, { accountId: row.account_id, whatsAppAccountId: row.id })
+  const health = await deleteHealth(trx, { accountId: row.accountId, whatsAppAccountId: row.id })
   await deleteWithTemplates(trx, row, others)
-  const next = row.is_default ? others.find(({ active }) => active) : undefined
-  if (next) await changeWhatsAppAccount(trx, next.account_id, next.id, { is_default: true })
+  const next = row.isDefault ? others.find(({ active }) => active) : undefined
+  if (next) await changeWhatsAppAccount(trx, next.accountId, next.id, { isDefault: true })
   return { row, isKnownInactive: health?.announced_active === false, newDefaultId: next?.id }
 }

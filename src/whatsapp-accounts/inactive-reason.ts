@@ -1,20 +1,21 @@
-import type { Selectable } from 'kysely'
 import { type Fact, inEnglish, type Sentence } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { readFactColumn, toFactColumn } from '../platform/db/columns.ts'
-import type { WhatsAppAccountsTable } from '../platform/db/schema.ts'
 import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
 
-type ReasonColumns = Pick<Selectable<WhatsAppAccountsTable>, 'inactive_reason' | 'inactive_fact'>
+interface ReasonColumns {
+  inactiveReason: string | null
+  inactiveFact: string | null
+}
 
 /** Null: WhatsApp does not reject the account. */
 export function toReasonColumns(reason: Fact | null): ReasonColumns {
-  return { inactive_reason: reason && inEnglish(reason), inactive_fact: toFactColumn(reason) }
+  return { inactiveReason: reason && inEnglish(reason), inactiveFact: toFactColumn(reason) }
 }
 
 /** Null if WhatsApp does not reject the account. */
 export function readInactiveReason(row: ReasonColumns): Sentence | null {
-  const reason = readFactColumn(row.inactive_reason, row.inactive_fact)
+  const reason = readFactColumn(row.inactiveReason, row.inactiveFact)
   return typeof reason === 'string' ? readEarlierReason(reason) : reason
 }
 

@@ -84,10 +84,10 @@ export async function storePhoneNumber(
 
 export function toColumns({ displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo) {
   return {
-    display_phone_number: displayPhoneNumber ?? null,
-    verified_name: verifiedName ?? null,
-    quality_rating: qualityRating ?? null,
-    throughput_level: throughput ?? null,
+    displayPhoneNumber: displayPhoneNumber ?? null,
+    verifiedName: verifiedName ?? null,
+    qualityRating: qualityRating ?? null,
+    throughputLevel: throughput ?? null,
   }
 }
 
@@ -104,9 +104,9 @@ export async function testWhatsAppAccount(
     await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId),
     whatsAppAccountId,
   )
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.accessTokenEncrypted)
   if (accessToken === undefined) return { ok: false, ...withFacts({ reason: unreadableToken(whatsAppAccountId) }) }
-  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
+  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phoneNumberId, accessToken })
   if (!outcome.ok) {
     if (outcome.accountUnusable && outcome.error) await deactivateRefused(deps, row, outcome.error)
     return { ok: false, reason: outcome.reason }

@@ -46,7 +46,7 @@ export function openAccessToken(
 export function openAppSecret(
   deps: Pick<Deps, 'secrets' | 'log'>,
   ref: WhatsAppAccountRef,
-  { app_secret_encrypted: ciphertext }: { app_secret_encrypted: string | null },
+  { appSecretEncrypted: ciphertext }: { appSecretEncrypted: string | null },
 ): string | undefined {
   if (ciphertext === null) return undefined
   return openSecret(deps, ref, { ciphertext, purpose: appSecretPurpose(ref.whatsAppAccountId) })
@@ -61,21 +61,21 @@ export function describeUnreadableToken(whatsAppAccountId: string): string {
 }
 
 const purposes = {
-  access_token_encrypted: accessTokenPurpose,
-  app_secret_encrypted: appSecretPurpose,
+  accessTokenEncrypted: accessTokenPurpose,
+  appSecretEncrypted: appSecretPurpose,
 } as const
 
-const columns = ['access_token_encrypted', 'app_secret_encrypted'] as const
+const secretNames = ['accessTokenEncrypted', 'appSecretEncrypted'] as const
 
 /** Returns the access token of every WhatsApp account, and its app secret if it has one. */
 export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllWhatsAppAccounts(db)
   return rows.flatMap((row) =>
-    columns.flatMap((column) => {
-      const ciphertext = row[column]
+    secretNames.flatMap((name) => {
+      const ciphertext = row[name]
       if (ciphertext === null) return []
-      const replace: StoredSecret['replace'] = (db, to) => replaceSecret(db, row, column, { from: ciphertext, to })
-      return [{ recordId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
+      const replace: StoredSecret['replace'] = (db, to) => replaceSecret(db, row, name, { from: ciphertext, to })
+      return [{ recordId: row.id, purpose: purposes[name](row.id), ciphertext, replace }]
     }),
   )
 }

@@ -1,7 +1,6 @@
-import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
+import { type Kysely, type RawBuilder, type Selection, sql } from 'kysely'
 import type { Fact } from '../../contracts/facts/fact.ts'
-import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { toReasonColumns } from './inactive-reason.ts'
 
 /** Identifies a WhatsApp account and the account that it belongs to. */
@@ -10,7 +9,60 @@ export interface WhatsAppAccountRef {
   whatsAppAccountId: string
 }
 
-export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
+const columns = [
+  'id',
+  'account_id as accountId',
+  'phone_number_id as phoneNumberId',
+  'waba_id as wabaId',
+  'access_token_encrypted as accessTokenEncrypted',
+  'app_secret_encrypted as appSecretEncrypted',
+  'is_default as isDefault',
+  'switched_off as switchedOff',
+  'inactive_reason as inactiveReason',
+  'inactive_fact as inactiveFact',
+  'active',
+  'quality_rating as qualityRating',
+  'throughput_level as throughputLevel',
+  'display_phone_number as displayPhoneNumber',
+  'verified_name as verifiedName',
+  'portfolio_id as portfolioId',
+  'marketing_onboarding_status as marketingOnboardingStatus',
+  'marketing_off_cloud_api as marketingOffCloudApi',
+  'marketing_setting as marketingSetting',
+  'messaging_account_setting as messagingAccountSetting',
+  'created_at as createdAt',
+] as const
+
+export type WhatsAppAccountRow = Selection<Database, 'whatsapp_accounts', (typeof columns)[number]>
+
+/** An account with the token that was used, so that a change does not affect its replacement. */
+export type UsedToken = Pick<WhatsAppAccountRow, 'accountId' | 'id' | 'accessTokenEncrypted'>
+
+export type WhatsAppAccountChanges = Partial<
+  Omit<WhatsAppAccountRow, 'id' | 'accountId' | 'phoneNumberId' | 'active' | 'createdAt'>
+>
+
+/** What is not given is undefined, which Kysely leaves out. */
+function toColumns(changes: WhatsAppAccountChanges) {
+  return {
+    waba_id: changes.wabaId,
+    access_token_encrypted: changes.accessTokenEncrypted,
+    app_secret_encrypted: changes.appSecretEncrypted,
+    is_default: changes.isDefault,
+    switched_off: changes.switchedOff,
+    inactive_reason: changes.inactiveReason,
+    inactive_fact: changes.inactiveFact,
+    quality_rating: changes.qualityRating,
+    throughput_level: changes.throughputLevel,
+    display_phone_number: changes.displayPhoneNumber,
+    verified_name: changes.verifiedName,
+    portfolio_id: changes.portfolioId,
+    marketing_onboarding_status: changes.marketingOnboardingStatus,
+    marketing_off_cloud_api: changes.marketingOffCloudApi,
+    marketing_setting: changes.marketingSetting,
+    messaging_account_setting: changes.messagingAccountSetting,
+  }
+}
 
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
@@ -22,28 +74,43 @@ export async function lockAccount(db: Kysely<Database>, accountId: string): Prom
  * Locks a WhatsApp account until the end of the transaction. Returns false if it was removed or its token was replaced
  * since the row was read, so that what WhatsApp said about an old token is not stored for a new one.
  */
-export async function lockUnchanged(
-  trx: Kysely<Database>,
-  read: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
-): Promise<boolean> {
+export async function lockUnchanged(trx: Kysely<Database>, read: UsedToken): Promise<boolean> {
   const row = await trx
     .selectFrom('whatsapp_accounts')
-    .select('access_token_encrypted')
-    .where('account_id', '=', read.account_id)
+    .select('access_token_encrypted as accessTokenEncrypted')
+    .where('account_id', '=', read.accountId)
     .where('id', '=', read.id)
     .forUpdate()
     .executeTakeFirst()
-  return row?.access_token_encrypted === read.access_token_encrypted
+  return row?.accessTokenEncrypted === read.accessTokenEncrypted
 }
 
+type Required =
+  | 'id'
+  | 'accountId'
+  | 'phoneNumberId'
+  | 'wabaId'
+  | 'accessTokenEncrypted'
+  | 'appSecretEncrypted'
+  | 'isDefault'
+  | 'createdAt'
+type NewRow = Pick<WhatsAppAccountRow, Required> & WhatsAppAccountChanges
+
 /** Returns false if another account has the phone number; of two concurrent calls, one succeeds. */
-export async function insertWhatsAppAccount(
-  db: Kysely<Database>,
-  row: Insertable<WhatsAppAccountsTable>,
-): Promise<boolean> {
+export async function insertWhatsAppAccount(db: Kysely<Database>, row: NewRow): Promise<boolean> {
   const inserted = await db
     .insertInto('whatsapp_accounts')
-    .values(row)
+    .values({
+      ...toColumns(row),
+      id: row.id,
+      account_id: row.accountId,
+      phone_number_id: row.phoneNumberId,
+      waba_id: row.wabaId,
+      access_token_encrypted: row.accessTokenEncrypted,
+      app_secret_encrypted: row.appSecretEncrypted,
+      is_default: row.isDefault,
+      created_at: row.createdAt,
+    })
     .onConflict((conflict) => conflict.column('phone_number_id').doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -52,7 +119,7 @@ export async function insertWhatsAppAccount(
 
 /** IDs sort by time, so the oldest comes first. */
 export function findWhatsAppAccounts(db: Kysely<Database>, accountId: string): Promise<WhatsAppAccountRow[]> {
-  return db.selectFrom('whatsapp_accounts').selectAll().where('account_id', '=', accountId).orderBy('id').execute()
+  return db.selectFrom('whatsapp_accounts').select(columns).where('account_id', '=', accountId).orderBy('id').execute()
 }
 
 export function findWhatsAppAccount(
@@ -62,7 +129,7 @@ export function findWhatsAppAccount(
 ): Promise<WhatsAppAccountRow | undefined> {
   return db
     .selectFrom('whatsapp_accounts')
-    .selectAll()
+    .select(columns)
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -75,7 +142,7 @@ export function findWhatsAppAccountsById(
 ): Promise<WhatsAppAccountRow[]> {
   return db
     .selectFrom('whatsapp_accounts')
-    .selectAll()
+    .select(columns)
     .where(sql<boolean>`(account_id, id) in (${pairsOf(refs)})`)
     .orderBy('id')
     .execute()
@@ -87,7 +154,13 @@ export function findWhatsAppAccountsAfter(
   afterId: string,
   limit: number,
 ): Promise<WhatsAppAccountRow[]> {
-  return db.selectFrom('whatsapp_accounts').selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute()
+  return db
+    .selectFrom('whatsapp_accounts')
+    .select(columns)
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
 }
 
 /** Selects the IDs of accounts with those of their WhatsApp accounts. */
@@ -106,7 +179,7 @@ export async function countWhatsAppAccounts(db: Kysely<Database>, limit: number)
 
 /** Reads all accounts, for operators only. */
 export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
-  return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()
+  return db.selectFrom('whatsapp_accounts').select(columns).orderBy('id').execute()
 }
 
 /** Reads all accounts, because operators pass a WhatsApp account ID without its account. */
@@ -116,10 +189,10 @@ export async function findAccountOfWhatsAppAccount(
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('whatsapp_accounts')
-    .select('account_id')
+    .select('account_id as accountId')
     .where('id', '=', whatsAppAccountId)
     .executeTakeFirst()
-  return row?.account_id
+  return row?.accountId
 }
 
 /** Reads all accounts: a phone number belongs to at most one of them. */
@@ -127,26 +200,11 @@ export function findByPhoneNumberId(
   db: Kysely<Database>,
   phoneNumberId: string,
 ): Promise<WhatsAppAccountRow | undefined> {
-  return db.selectFrom('whatsapp_accounts').selectAll().where('phone_number_id', '=', phoneNumberId).executeTakeFirst()
-}
-
-export interface WhatsAppAccountChanges {
-  switched_off?: boolean
-  inactive_reason?: string | null
-  inactive_fact?: string | null
-  is_default?: boolean
-  access_token_encrypted?: string
-  waba_id?: string
-  app_secret_encrypted?: string | null
-  quality_rating?: string | null
-  throughput_level?: string | null
-  display_phone_number?: string | null
-  verified_name?: string | null
-  portfolio_id?: string | null
-  marketing_onboarding_status?: string | null
-  marketing_off_cloud_api?: boolean | null
-  marketing_setting?: MarketingSetting
-  messaging_account_setting?: MessagingAccountSetting
+  return db
+    .selectFrom('whatsapp_accounts')
+    .select(columns)
+    .where('phone_number_id', '=', phoneNumberId)
+    .executeTakeFirst()
 }
 
 export function changeWhatsAppAccount(
@@ -157,25 +215,21 @@ export function changeWhatsAppAccount(
 ): Promise<WhatsAppAccountRow | undefined> {
   return db
     .updateTable('whatsapp_accounts')
-    .set(changes)
+    .set(toColumns(changes))
     .where('account_id', '=', accountId)
     .where('id', '=', id)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
 /** Returns false if the account was already inactive, or if its token is no longer the one that WhatsApp rejected. */
-export async function markRejected(
-  db: Kysely<Database>,
-  rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
-  reason: Fact,
-): Promise<boolean> {
+export async function markRejected(db: Kysely<Database>, rejected: UsedToken, reason: Fact): Promise<boolean> {
   const row = await db
     .updateTable('whatsapp_accounts')
-    .set(toReasonColumns(reason))
-    .where('account_id', '=', rejected.account_id)
+    .set(toColumns(toReasonColumns(reason)))
+    .where('account_id', '=', rejected.accountId)
     .where('id', '=', rejected.id)
-    .where('access_token_encrypted', '=', rejected.access_token_encrypted)
+    .where('access_token_encrypted', '=', rejected.accessTokenEncrypted)
     .where('inactive_reason', 'is', null)
     .returning('id')
     .executeTakeFirst()
@@ -205,16 +259,16 @@ export async function deleteTemplates(db: Kysely<Database>, accountId: string, w
  */
 export async function replaceSecret(
   db: Kysely<Database>,
-  row: { account_id: string; id: string },
-  column: 'access_token_encrypted' | 'app_secret_encrypted',
+  row: Pick<WhatsAppAccountRow, 'accountId' | 'id'>,
+  secret: 'accessTokenEncrypted' | 'appSecretEncrypted',
   { from, to }: { from: string; to: string },
 ): Promise<boolean> {
   const changed = await db
     .updateTable('whatsapp_accounts')
-    .set({ [column]: to })
-    .where('account_id', '=', row.account_id)
+    .set(toColumns({ [secret]: to }))
+    .where('account_id', '=', row.accountId)
     .where('id', '=', row.id)
-    .where(column, '=', from)
+    .where(secret === 'accessTokenEncrypted' ? 'access_token_encrypted' : 'app_secret_encrypted', '=', from)
     .returning('id')
     .executeTakeFirst()
   return changed !== undefined
@@ -238,7 +292,7 @@ export async function claimDueSyncs(
   db: Kysely<Database>,
   { limit, nextSeconds }: { limit: number; nextSeconds: number },
 ): Promise<{ accountId: string; wabaId: string }[]> {
-  const { rows } = await sql<{ account_id: string; waba_id: string }>`
+  const { rows } = await sql<{ accountId: string; wabaId: string }>`
     with due as (
       select id, account_id, waba_id from whatsapp_accounts
       where next_sync_at <= now() and active
@@ -249,12 +303,8 @@ export async function claimDueSyncs(
     update whatsapp_accounts w set next_sync_at = now() + ${nextSeconds} * interval '1 second'
     from due
     where w.account_id = due.account_id and w.waba_id = due.waba_id
-    returning w.account_id, w.waba_id`.execute(db)
-  return [
-    ...new Map(
-      rows.map((row) => [`${row.account_id} ${row.waba_id}`, { accountId: row.account_id, wabaId: row.waba_id }]),
-    ).values(),
-  ]
+    returning w.account_id as "accountId", w.waba_id as "wabaId"`.execute(db)
+  return [...new Map(rows.map((row) => [`${row.accountId} ${row.wabaId}`, row])).values()]
 }
 
 /** Shifts due syncs back after the clock was set back. Reads all accounts: they share a clock. */

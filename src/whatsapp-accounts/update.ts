@@ -71,22 +71,22 @@ export async function reconnectWhatsAppAccount(
     await scheduleCheck(deps.db, ref)
     return { row: requireWhatsAppAccount(row, whatsAppAccountId), subscription: undefined }
   }
-  const accessToken = input.accessToken ?? openAccessToken(deps, ref, known.access_token_encrypted)
+  const accessToken = input.accessToken ?? openAccessToken(deps, ref, known.accessTokenEncrypted)
   if (accessToken === undefined)
     throw new ServiceError('SETTING_REFUSED', unreadableToken(whatsAppAccountId), {
       remedy: 'Pass a new access token too.',
     })
-  const wabaId = input.wabaId ?? known.waba_id
+  const wabaId = input.wabaId ?? known.wabaId
   const [number, token] = await Promise.all([
-    verifyPhoneNumber(deps, { phoneNumberId: known.phone_number_id, wabaId, accessToken }),
+    verifyPhoneNumber(deps, { phoneNumberId: known.phoneNumberId, wabaId, accessToken }),
     readTokenFacts(deps, { accessToken }),
   ])
   refuseMissingPermission(token.info)
   const changes = {
     ...toColumns(number),
     ...encrypt(deps, known, input),
-    ...(wabaId !== known.waba_id && unknownWaba),
-    waba_id: wabaId,
+    ...(wabaId !== known.wabaId && unknownWaba),
+    wabaId,
     ...toReasonColumns(null),
   }
   const facts = {
@@ -100,7 +100,7 @@ export async function reconnectWhatsAppAccount(
 }
 
 /** What is known about the previous WABA says nothing about another one. */
-const unknownWaba = { portfolio_id: null, marketing_onboarding_status: null, marketing_off_cloud_api: null }
+const unknownWaba = { portfolioId: null, marketingOnboardingStatus: null, marketingOffCloudApi: null }
 
 /** Clears the facts about the previous token, which say nothing about a new one. */
 const clearedTokenFacts: HealthChanges = {
@@ -120,8 +120,8 @@ function encrypt(
   { accessToken, appSecret }: WhatsAppAccountUpdate,
 ): WhatsAppAccountChanges {
   return {
-    ...(accessToken !== undefined && { access_token_encrypted: secrets.encrypt(accessToken, accessTokenPurpose(id)) }),
-    ...(appSecret !== undefined && { app_secret_encrypted: secrets.encrypt(appSecret, appSecretPurpose(id)) }),
+    ...(accessToken !== undefined && { accessTokenEncrypted: secrets.encrypt(accessToken, accessTokenPurpose(id)) }),
+    ...(appSecret !== undefined && { appSecretEncrypted: secrets.encrypt(appSecret, appSecretPurpose(id)) }),
   }
 }
 
@@ -137,7 +137,7 @@ async function store(
   { db }: Pick<Deps, 'db'>,
   { known, input, changes, facts }: Verified,
 ): Promise<WhatsAppAccountRow> {
-  const { account_id: accountId, id } = known
+  const { accountId, id } = known
   return db.transaction().execute(async (trx) => {
     await lockAccount(trx, accountId)
     const current = requireWhatsAppAccount(await findWhatsAppAccount(trx, accountId, id), id)
@@ -145,11 +145,10 @@ async function store(
     const changed = requireWhatsAppAccount(await changeWhatsAppAccount(trx, accountId, id, changes), id)
     await saveHealth(trx, { accountId, whatsAppAccountId: id }, facts)
     await scheduleCheck(trx, { accountId, whatsAppAccountId: id })
-    if (changed.waba_id !== current.waba_id) {
+    if (changed.wabaId !== current.wabaId) {
       const others = await findWhatsAppAccounts(trx, accountId)
-      if (!others.some(({ waba_id }) => waba_id === current.waba_id))
-        await deleteTemplates(trx, accountId, current.waba_id)
-      await scheduleSync(trx, accountId, changed.waba_id)
+      if (!others.some(({ wabaId }) => wabaId === current.wabaId)) await deleteTemplates(trx, accountId, current.wabaId)
+      await scheduleSync(trx, accountId, changed.wabaId)
     }
     return changed
   })
@@ -161,8 +160,8 @@ function refuseIfChanged({
   current,
   input,
 }: Pick<Verified, 'known' | 'input'> & { current: WhatsAppAccountRow }) {
-  const isSameToken = current.access_token_encrypted === known.access_token_encrypted
-  const isSameWaba = current.waba_id === known.waba_id
+  const isSameToken = current.accessTokenEncrypted === known.accessTokenEncrypted
+  const isSameWaba = current.wabaId === known.wabaId
   if ((input.accessToken !== undefined || isSameToken) && (input.wabaId !== undefined || isSameWaba)) return
   throw new ServiceError('SETTING_REFUSED', errorFacts.changedMeanwhile(), {
     remedy: 'Check its settings, then try again.',

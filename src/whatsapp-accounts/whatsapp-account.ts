@@ -15,27 +15,27 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
   const inactiveReason = whyInactive(row)
   return {
     whatsAppAccountId: row.id,
-    phoneNumberId: row.phone_number_id,
-    wabaId: row.waba_id,
-    isDefault: row.is_default,
+    phoneNumberId: row.phoneNumberId,
+    wabaId: row.wabaId,
+    isDefault: row.isDefault,
     active: row.active,
-    ...(inactiveReason !== undefined && { ...withFacts({ reason: inactiveReason }), switchedOff: row.switched_off }),
-    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
-    ...(row.verified_name !== null && { verifiedName: row.verified_name }),
-    hasAppSecret: row.app_secret_encrypted !== null,
-    ...(row.quality_rating !== null && { qualityRating: row.quality_rating }),
-    ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
-    marketingSetting: row.marketing_setting,
-    messagingAccountSetting: row.messaging_account_setting,
-    createdAt: row.created_at.toISOString(),
+    ...(inactiveReason !== undefined && { ...withFacts({ reason: inactiveReason }), switchedOff: row.switchedOff }),
+    ...(row.displayPhoneNumber !== null && { displayPhoneNumber: row.displayPhoneNumber }),
+    ...(row.verifiedName !== null && { verifiedName: row.verifiedName }),
+    hasAppSecret: row.appSecretEncrypted !== null,
+    ...(row.qualityRating !== null && { qualityRating: row.qualityRating }),
+    ...(row.throughputLevel !== null && { throughputLevel: row.throughputLevel }),
+    marketingSetting: row.marketingSetting,
+    messagingAccountSetting: row.messagingAccountSetting,
+    createdAt: row.createdAt.toISOString(),
   }
 }
 
 /** Undefined if the account is active. */
 export function whyInactive(
-  row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason' | 'inactive_fact'>,
+  row: Pick<WhatsAppAccountRow, 'switchedOff' | 'inactiveReason' | 'inactiveFact'>,
 ): Sentence | undefined {
-  return row.switched_off ? inactiveReasons.byUser() : (readInactiveReason(row) ?? undefined)
+  return row.switchedOff ? inactiveReasons.byUser() : (readInactiveReason(row) ?? undefined)
 }
 
 export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
@@ -101,9 +101,10 @@ export async function openActiveAccount(
   whatsAppAccountId: string | undefined,
 ): Promise<{ row: WhatsAppAccountRow; accessToken: string }> {
   const rows = await findWhatsAppAccounts(deps.db, accountId)
-  const found = rows.find((row) => (whatsAppAccountId === undefined ? row.is_default : row.id === whatsAppAccountId))
-  const row = requireActiveAccount(found && { ...found, inactiveReason: whyInactive(found) }, whatsAppAccountId)
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
+  const found = rows.find((row) => (whatsAppAccountId === undefined ? row.isDefault : row.id === whatsAppAccountId))
+  const known = found && { id: found.id, inactiveReason: whyInactive(found), row: found }
+  const { row } = requireActiveAccount(known, whatsAppAccountId)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(row.id))
   return { row, accessToken }
 }

@@ -4,6 +4,8 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateRefused, deactivateWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
+import { findWhatsAppAccount } from '../../src/whatsapp-accounts/store.ts'
+import { requireWhatsAppAccount } from '../../src/whatsapp-accounts/whatsapp-account.ts'
 import { insertAccount } from '../../src/accounts/store.ts'
 import { doctor } from '../../src/cli/commands/doctor.ts'
 import { runChecks } from '../../src/cli/doctor.ts'
@@ -102,9 +104,12 @@ test('reports a token that WhatsApp rejects', async () => {
 })
 
 test('reports a deactivated default account with the stored reason', async () => {
-  const { whatsAppAccountId } = await addAccount()
-  const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
-  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), { code: 190, title: 'Access token has expired' })
+  const { accountId, whatsAppAccountId } = await addAccount()
+  const row = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
+  await deactivateRefused(deps, requireWhatsAppAccount(row, whatsAppAccountId), {
+    code: 190,
+    title: 'Access token has expired',
+  })
 
   expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     message: expect.stringContaining('WhatsApp rejected it (190): Access token has expired'),
@@ -123,8 +128,11 @@ test('fails for an account that WhatsApp rejected, even if it is not the default
   const { accountId } = await addAccount()
   const other = { phoneNumberId: '2', wabaId: simulator.wabaId, accessToken: 'EAA', unverified: true }
   const { whatsAppAccountId } = await addWhatsAppAccount(deps, accountId, other)
-  const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
-  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), { code: 190, title: 'Access token has expired' })
+  const row = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
+  await deactivateRefused(deps, requireWhatsAppAccount(row, whatsAppAccountId), {
+    code: 190,
+    title: 'Access token has expired',
+  })
   const check = `WhatsApp account ${whatsAppAccountId}`
 
   expect(await printed(check)).toBe(`✗ ${check}: inactive: WhatsApp rejected it (190): Access token has expired`)

@@ -124,7 +124,7 @@ test('makes the oldest other account that can send the default after a displacem
   await takeOver(holder, claimant)
 
   const rows = await findWhatsAppAccounts(server.deps.db, holder.accountId)
-  expect(rows.filter(({ is_default }) => is_default).map(({ id }) => id)).toEqual([second])
+  expect(rows.filter(({ isDefault }) => isDefault).map(({ id }) => id)).toEqual([second])
   const { items } = await listAudit(server.deps, { accountId: holder.accountId, limit: 10 })
   expect(items).toMatchObject([
     { what: expect.stringMatching(`^removed ${holder.whatsAppAccountId}: .*; ${second} is the default now$`) },
@@ -195,7 +195,7 @@ test('keeps the number of an account whose token is replaced during the check', 
 
   const kept = await findByPhoneNumberId(server.deps.db, phoneNumberId)
   expect(kept?.id).toBe(row.id)
-  expect(kept?.access_token_encrypted).not.toBe(row.access_token_encrypted)
+  expect(kept?.accessTokenEncrypted).not.toBe(row.accessTokenEncrypted)
 })
 
 test('does not deadlock when two accounts displace each other concurrently', async () => {
@@ -204,6 +204,6 @@ test('does not deadlock when two accounts displace each other concurrently', asy
   const results = await Promise.allSettled([takeOver(first, second), takeOver(second, first)])
 
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
-  expect((await requireHolder(first)).account_id).toBe(second.accountId)
-  expect((await requireHolder(second)).account_id).toBe(first.accountId)
+  expect((await requireHolder(first)).accountId).toBe(second.accountId)
+  expect((await requireHolder(second)).accountId).toBe(first.accountId)
 })

@@ -10,8 +10,9 @@ import {
   setDefaultWhatsAppAccount,
 } from '../../src/whatsapp-accounts/change.ts'
 import { accessTokenPurpose, appSecretPurpose } from '../../src/whatsapp-accounts/secrets.ts'
+import { findWhatsAppAccount } from '../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
-import { listWhatsAppAccounts } from '../../src/whatsapp-accounts/whatsapp-account.ts'
+import { listWhatsAppAccounts, requireWhatsAppAccount } from '../../src/whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../support/deps.ts'
@@ -33,8 +34,7 @@ async function add(more: Partial<NewWhatsAppAccount> = {}): Promise<string> {
   return (await addWhatsAppAccount(deps, accountId, input)).whatsAppAccountId
 }
 
-const stored = (id: string) =>
-  deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+const stored = async (id: string) => requireWhatsAppAccount(await findWhatsAppAccount(deps.db, accountId, id), id)
 
 async function defaults(): Promise<string[]> {
   const list = await listWhatsAppAccounts(deps, accountId)
@@ -48,13 +48,13 @@ test('encrypts the token and app secret, binds them to their row and does not li
 
   const row = await stored(id)
   expect(JSON.stringify(row)).not.toMatch(/EAAtoken|app-secret/)
-  expect(deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose(id))).toBe('EAAtoken')
-  expect(deps.secrets.decrypt(row.app_secret_encrypted ?? '', appSecretPurpose(id))).toBe('app-secret')
-  expect(() => deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose('wa_other'))).toThrow('authenticate')
+  expect(deps.secrets.decrypt(row.accessTokenEncrypted, accessTokenPurpose(id))).toBe('EAAtoken')
+  expect(deps.secrets.decrypt(row.appSecretEncrypted ?? '', appSecretPurpose(id))).toBe('app-secret')
+  expect(() => deps.secrets.decrypt(row.accessTokenEncrypted, accessTokenPurpose('wa_other'))).toThrow('authenticate')
   expect(await listWhatsAppAccounts(deps, accountId)).toEqual([
     {
       whatsAppAccountId: id,
-      phoneNumberId: row.phone_number_id,
+      phoneNumberId: row.phoneNumberId,
       wabaId: '200001',
       isDefault: true,
       active: true,
@@ -174,7 +174,7 @@ test('keeps the first reason of a deactivation, which a callback may end', async
 test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
-  await deactivateRefused(deps, { ...(await stored(id)), account_id: 'acc_other' }, expired)
+  await deactivateRefused(deps, { ...(await stored(id)), accountId: 'acc_other' }, expired)
   await expect(deactivateWhatsAppAccount(deps, { accountId: 'acc_other', whatsAppAccountId: id })).rejects.toThrow(
     'was not found',
   )

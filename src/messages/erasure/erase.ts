@@ -187,14 +187,14 @@ function createContactBook(deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'whatsapp
   async function ask(userId: string, numbers: readonly WhatsAppAccountRow[]): Promise<boolean | undefined> {
     const answered = new Set<string>()
     for (const number of numbers) {
-      if (isUnanswered || answered.has(number.waba_id)) continue
-      const ref = { accountId: number.account_id, whatsAppAccountId: number.id }
-      const accessToken = openAccessToken(deps, ref, number.access_token_encrypted)
+      if (isUnanswered || answered.has(number.wabaId)) continue
+      const ref = { accountId: number.accountId, whatsAppAccountId: number.id }
+      const accessToken = openAccessToken(deps, ref, number.accessTokenEncrypted)
       if (accessToken === undefined) continue
-      const outcome = await deps.whatsapp.deleteContact({ phoneNumberId: number.phone_number_id, accessToken }, userId)
+      const outcome = await deps.whatsapp.deleteContact({ phoneNumberId: number.phoneNumberId, accessToken }, userId)
       if (!outcome.ok) isUnanswered = !outcome.refused
       else if (outcome.value) return true
-      else answered.add(number.waba_id)
+      else answered.add(number.wabaId)
     }
     return answered.size > 0 ? false : undefined
   }
@@ -209,7 +209,7 @@ function createContactBook(deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'whatsapp
         await deleteOne(
           accountId,
           identity,
-          numbers.filter(({ waba_id }) => waba_id === wabaId),
+          numbers.filter((number) => number.wabaId === wabaId),
         )
     },
     deleteGiven: async (accountId, identity) => {

@@ -202,7 +202,7 @@ export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: 
     countOutcomeUnknown(db, accountId, period),
   ])
   const names = new Map(
-    numbers.flatMap((row) => (row.display_phone_number ? [[row.id, toInternational(row.display_phone_number)]] : [])),
+    numbers.flatMap((row) => (row.displayPhoneNumber ? [[row.id, toInternational(row.displayPhoneNumber)]] : [])),
   )
   return {
     unit: period.unit,

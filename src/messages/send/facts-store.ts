@@ -14,9 +14,9 @@ interface SendFactsRow {
   phone_number_id: string
   waba_id: string
   access_token_encrypted: string
-  switched_off: boolean
-  inactive_reason: string | null
-  inactive_fact: string | null
+  switchedOff: boolean
+  inactiveReason: string | null
+  inactiveFact: string | null
   template_status: string | null
   parameter_format: string
   /** JSON. */
@@ -46,8 +46,8 @@ export interface SendFactsQuery {
   language: string
 }
 
-const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.switched_off,
-    wa.inactive_reason, wa.inactive_fact, t.status as template_status, t.parameter_format,
+const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted,
+    wa.switched_off as "switchedOff", wa.inactive_reason as "inactiveReason", wa.inactive_fact as "inactiveFact", t.status as template_status, t.parameter_format,
     t.components::text as components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)

@@ -143,7 +143,7 @@ async function applyRefusal(
     if (outcome.accountUnusable)
       await deactivateRefused(
         deps,
-        { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
+        { accountId: message.accountId, id: from.id, accessTokenEncrypted: from.accessTokenEncrypted },
         outcome.error,
       )
     if (outcome.checkAccount)

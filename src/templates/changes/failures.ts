@@ -74,8 +74,7 @@ export async function explainTemplateFailure(
       { retryAfterSeconds: 5 },
     )
   if (accountUnusable && error) {
-    const rejected = { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted }
-    await deactivateRefused(deps, rejected, error)
+    await deactivateRefused(deps, { accountId, id: whatsAppAccountId, accessTokenEncrypted }, error)
     return new ServiceError(
       'NO_ACTIVE_ACCOUNT',
       `WhatsApp rejected the access token of ${whatsAppAccountId}: ${reason}.`,

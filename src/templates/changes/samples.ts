@@ -150,13 +150,9 @@ async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount)
       { retryAfterSeconds: 5 },
     )
   await db.transaction().execute(async (trx) => {
-    const checked = {
-      account_id: account.accountId,
-      id: account.whatsAppAccountId,
-      access_token_encrypted: account.accessTokenEncrypted,
-    }
     // A token that was replaced in the meantime may belong to another app.
-    if (await lockUnchanged(trx, checked)) await saveHealth(trx, account, { app_id: appId })
+    if (await lockUnchanged(trx, { ...account, id: account.whatsAppAccountId }))
+      await saveHealth(trx, account, { app_id: appId })
   })
   return appId
 }

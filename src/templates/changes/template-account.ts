@@ -25,10 +25,10 @@ export async function openTemplateAccount(
   return {
     accountId,
     whatsAppAccountId: row.id,
-    wabaId: row.waba_id,
+    wabaId: row.wabaId,
     accessToken,
-    isMarketingOnboarded: row.marketing_onboarding_status === 'ONBOARDED',
-    accessTokenEncrypted: row.access_token_encrypted,
+    isMarketingOnboarded: row.marketingOnboardingStatus === 'ONBOARDED',
+    accessTokenEncrypted: row.accessTokenEncrypted,
   }
 }
 

@@ -18,7 +18,7 @@ export async function auditDisplacement(
   await appendAuditEntry(
     { ...deps, db: trx },
     {
-      accountId: row.account_id,
+      accountId: row.accountId,
       id: deps.newId('aud'),
       who: 'waybill',
       what:

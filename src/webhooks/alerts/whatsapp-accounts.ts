@@ -38,17 +38,15 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     const rows = await findChanged(trx, { now, claim: true })
     const announced = rows.flatMap((row) => toEvents(row, now))
     for (const row of rows) {
-      const quality = row.new_quality ?? row.announced_quality
-      const ids = { accountId: row.account_id, whatsAppAccountId: row.id }
+      const quality = row.newQuality ?? row.announcedQuality
+      const ids = { accountId: row.accountId, whatsAppAccountId: row.id }
       await markAnnounced(trx, ids, { active: row.active, notice: row.notice, quality, at: now })
     }
-    const events = announced.map(({ row, event }) =>
-      toUnrecordedEvent({ accountId: row.account_id, id: row.id }, event),
-    )
+    const events = announced.map(({ row, event }) => toUnrecordedEvent({ accountId: row.accountId, id: row.id }, event))
     await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, [
-      ...announced.map(({ row, event }) => toAccountChange(row.account_id, event, whyInactive(row))),
-      ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.account_id, row)),
+      ...announced.map(({ row, event }) => toAccountChange(row.accountId, event, whyInactive(row))),
+      ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.accountId, row)),
     ])
     return { announced, changed: rows.length > 0 }
   })
@@ -59,14 +57,14 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
   return announced.length
 }
 
-type AnnouncedRow = Pick<ChangedRow, 'id' | 'phone_number_id' | 'display_phone_number' | 'is_default'>
+type AnnouncedRow = Pick<ChangedRow, 'id' | 'phoneNumberId' | 'displayPhoneNumber' | 'isDefault'>
 
 function toEventData(row: AnnouncedRow) {
   return {
     accountId: row.id,
-    phoneNumberId: row.phone_number_id,
-    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
-    isDefault: row.is_default,
+    phoneNumberId: row.phoneNumberId,
+    ...(row.displayPhoneNumber !== null && { displayPhoneNumber: row.displayPhoneNumber }),
+    isDefault: row.isDefault,
   }
 }
 
@@ -82,11 +80,11 @@ function toEvents(row: ChangedRow, now: Date): AnnouncedEvent[] {
   const timestamp = now.toISOString()
   const data = toEventData(row)
   const events: WhatsAppAccountEvent[] = []
-  if (row.active && !row.announced_active) events.push({ type: 'whatsapp_account.active', timestamp, data })
-  if (!row.active && row.announced_active)
+  if (row.active && !row.announcedActive) events.push({ type: 'whatsapp_account.active', timestamp, data })
+  if (!row.active && row.announcedActive)
     events.push(
       toInactiveEvent(row, now, {
-        by: row.switched_off ? 'user' : 'whatsapp',
+        by: row.switchedOff ? 'user' : 'whatsapp',
         reason: inEnglish(whyInactive(row) ?? inactiveReasons.unknown()),
       }),
     )
@@ -96,33 +94,33 @@ function toEvents(row: ChangedRow, now: Date): AnnouncedEvent[] {
       timestamp,
       data: {
         ...data,
-        expiresAt: row.token_expires_at.toISOString(),
-        daysLeft: daysUntil(row.token_expires_at, now),
+        expiresAt: row.tokenExpiresAt.toISOString(),
+        daysLeft: daysUntil(row.tokenExpiresAt, now),
       },
     })
-  const previous = ratings.find((rating) => rating === row.announced_quality)
-  if (row.new_quality !== null && previous !== undefined)
+  const previous = ratings.find((rating) => rating === row.announcedQuality)
+  if (row.newQuality !== null && previous !== undefined)
     events.push({
       type: 'number.quality_changed',
       timestamp,
-      data: { ...data, qualityRating: row.new_quality, previousQualityRating: previous },
+      data: { ...data, qualityRating: row.newQuality, previousQualityRating: previous },
     })
   return events.map((event) => ({ row, event }))
 }
 
 /** Returns whether the expiry of the token was announced and is no longer near. */
-function isRenewed({ notice, announced_expiry_days: announced }: ChangedRow): boolean {
+function isRenewed({ notice, announcedExpiryDays: announced }: ChangedRow): boolean {
   return notice === null && announced !== null
 }
 
 /** Excludes expired tokens, which are reported as a separate finding. */
-function isExpiringSoon(row: ChangedRow, now: Date): row is ChangedRow & { token_expires_at: Date } {
-  const { token_expires_at: expiresAt, notice, announced_expiry_days: announced } = row
+function isExpiringSoon(row: ChangedRow, now: Date): row is ChangedRow & { tokenExpiresAt: Date } {
+  const { tokenExpiresAt: expiresAt, notice, announcedExpiryDays: announced } = row
   return expiresAt !== null && expiresAt > now && notice !== null && notice < (announced ?? Infinity)
 }
 
 function logEvent({ log }: AlertDeps, { row, event }: AnnouncedEvent): void {
-  const ids = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const ids = { accountId: row.accountId, whatsAppAccountId: row.id }
   switch (event.type) {
     case 'whatsapp_account.active':
       log.info(ids, 'a WhatsApp account is active again')
@@ -160,8 +158,8 @@ export async function reportDisplacement(
   if (isKnownInactive) return
   const reason = inactiveReasons.displaced()
   const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
-  await recordEvents(deps, trx, [toUnrecordedEvent({ accountId: row.account_id, id: row.id }, event)])
-  await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
+  await recordEvents(deps, trx, [toUnrecordedEvent({ accountId: row.accountId, id: row.id }, event)])
+  await reportChanges(deps, trx, [toAccountChange(row.accountId, event, reason)])
 }
 
 /** Returns the alert for an event of a WhatsApp account. `reason` says why it is inactive. */
@@ -233,9 +231,9 @@ function describeDays(number: FactParam, days: number): Fact {
 /** Returns the recovery for a token that was replaced or refreshed. */
 function toTokenRenewed(
   accountId: string,
-  row: { id: string; phone_number_id: string; display_phone_number: string | null },
+  row: { id: string; phoneNumberId: string; displayPhoneNumber: string | null },
 ): AlertChange {
-  const number = nameNumber(row.display_phone_number, row.phone_number_id)
+  const number = nameNumber(row.displayPhoneNumber, row.phoneNumberId)
   return {
     accountId,
     subjectId: row.id,

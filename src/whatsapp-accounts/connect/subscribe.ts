@@ -32,7 +32,7 @@ export async function subscribeApp(
 export async function subscribeStored(deps: StepDeps, ref: WhatsAppAccountRef): Promise<ConnectStep> {
   const stored = await openStored(deps, ref)
   if ('problem' in stored) return stored.problem
-  return subscribeApp(deps, stored, { wabaId: stored.row.waba_id, accessToken: stored.accessToken })
+  return subscribeApp(deps, stored, { wabaId: stored.row.wabaId, accessToken: stored.accessToken })
 }
 
 /**
@@ -83,7 +83,7 @@ export async function readCallbackSetUp(
 export function describeCallback(deps: Pick<Deps, 'callbacks' | 'publicUrl'>, row: WhatsAppAccountRow) {
   const { verifyToken } = deps.callbacks
   return {
-    callbackUrl: callbackUrlOf(deps, row.id, { hasOwnApp: row.app_secret_encrypted !== null }),
+    callbackUrl: callbackUrlOf(deps, row.id, { hasOwnApp: row.appSecretEncrypted !== null }),
     ...(verifyToken !== undefined && { verifyToken }),
     fields: [...callbackFields],
   }
@@ -115,7 +115,7 @@ function findObstacle(
   if (verifyToken === undefined) return missingVerifyToken
   if (baseUrl === undefined) return toAdvice(publicUrlMissing)
   if (findAppSecret(deps, stored) !== undefined) return undefined
-  return toAdvice(stored.row.app_secret_encrypted === null ? appSecretMissing : appSecretUnreadable)
+  return toAdvice(stored.row.appSecretEncrypted === null ? appSecretMissing : appSecretUnreadable)
 }
 
 /**
@@ -130,7 +130,7 @@ export async function registerNumber(
   const stored = await openStored(deps, { accountId, whatsAppAccountId })
   if ('problem' in stored) return stored.problem
   const { row, accessToken } = stored
-  const number = { phoneNumberId: row.phone_number_id, accessToken }
+  const number = { phoneNumberId: row.phoneNumberId, accessToken }
   const use = await deps.whatsapp.isOnBusinessApp(number)
   // A version or a provider without the field has no such numbers.
   if (!use.ok && use.error?.code !== 100) return { ok: false, ...withFacts({ ...explainReadFailure(use) }) }

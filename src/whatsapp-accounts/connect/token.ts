@@ -190,7 +190,7 @@ export async function openStored(
 ): Promise<Stored | { problem: ConnectStep; row: WhatsAppAccountRow }> {
   const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
   const row = requireWhatsAppAccount(found, whatsAppAccountId)
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.accessTokenEncrypted)
   if (accessToken !== undefined) return { accountId, whatsAppAccountId, row, accessToken }
   const problem = { message: unreadableToken(whatsAppAccountId), fix: connectFacts.replaceToken() }
   return { row, problem: { ok: false, ...withFacts(problem) } }
@@ -225,7 +225,7 @@ export function findAppSecret(
   deps: Pick<Deps, 'secrets' | 'log' | 'callbacks'>,
   { accountId, whatsAppAccountId, row }: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,
 ): string | undefined {
-  if (row.app_secret_encrypted === null) return deps.callbacks.appSecret
+  if (row.appSecretEncrypted === null) return deps.callbacks.appSecret
   return openAppSecret(deps, { accountId, whatsAppAccountId }, row)
 }
 

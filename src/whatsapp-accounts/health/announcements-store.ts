@@ -5,23 +5,23 @@ import type { WhatsAppAccountRef } from '../store.ts'
 
 /** A WhatsApp account whose state differs from the announced one. */
 export interface ChangedRow {
-  account_id: string
+  accountId: string
   id: string
-  phone_number_id: string
-  display_phone_number: string | null
-  is_default: boolean
+  phoneNumberId: string
+  displayPhoneNumber: string | null
+  isDefault: boolean
   active: boolean
-  switched_off: boolean
-  inactive_reason: string | null
-  inactive_fact: string | null
-  announced_active: boolean
-  token_expires_at: Date | null
+  switchedOff: boolean
+  inactiveReason: string | null
+  inactiveFact: string | null
+  announcedActive: boolean
+  tokenExpiresAt: Date | null
   /** The shortest notice of the token's expiry that is due, in days; null if none is due yet. */
   notice: number | null
-  announced_expiry_days: number | null
+  announcedExpiryDays: number | null
   /** The rating if it differs from the announced one, otherwise null. */
-  new_quality: Rating | null
-  announced_quality: string | null
+  newQuality: Rating | null
+  announcedQuality: string | null
 }
 
 export const ratings = ['GREEN', 'YELLOW', 'RED'] as const
@@ -38,9 +38,12 @@ export async function findChanged(
   { now, claim }: { now: Date; claim: boolean },
 ): Promise<ChangedRow[]> {
   const { rows } = await sql<ChangedRow>`
-    select w.account_id, w.id, w.phone_number_id, w.display_phone_number, w.is_default, w.active, w.switched_off,
-      w.inactive_reason, w.inactive_fact, h.announced_active, h.token_expires_at, due.notice, h.announced_expiry_days,
-      due.new_quality, h.announced_quality
+    select w.account_id as "accountId", w.id, w.phone_number_id as "phoneNumberId",
+      w.display_phone_number as "displayPhoneNumber", w.is_default as "isDefault", w.active,
+      w.switched_off as "switchedOff", w.inactive_reason as "inactiveReason", w.inactive_fact as "inactiveFact",
+      h.announced_active as "announcedActive", h.token_expires_at as "tokenExpiresAt", due.notice,
+      h.announced_expiry_days as "announcedExpiryDays", due.new_quality as "newQuality",
+      h.announced_quality as "announcedQuality"
     from whatsapp_account_health h
     join whatsapp_accounts w on w.id = h.whatsapp_account_id
     cross join lateral (

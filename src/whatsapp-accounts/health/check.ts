@@ -61,7 +61,7 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
   const results = await readFromWhatsApp(deps, stored)
   const { number, marketing } = results
   const known = await findHealth(deps.db, ref)
-  const hasMarketingTemplates = await hasApprovedMarketingTemplates(deps.db, ref.accountId, row.waba_id)
+  const hasMarketingTemplates = await hasApprovedMarketingTemplates(deps.db, ref.accountId, row.wabaId)
   const changes = toChanges(results, { known, hasMarketingTemplates, at: deps.now() })
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, row))) return
@@ -69,11 +69,11 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
     else if (number.accountUnusable && number.error) await deactivateRefused({ db: trx }, row, number.error)
     const columns: WhatsAppAccountChanges = {
       ...(marketing.ok && toMarketingColumns(marketing.value)),
-      ...(number.ok && number.value.portfolioId !== undefined && { portfolio_id: number.value.portfolioId }),
+      ...(number.ok && number.value.portfolioId !== undefined && { portfolioId: number.value.portfolioId }),
     }
     if (Object.keys(columns).length > 0) await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, columns)
     await saveHealth(trx, ref, changes)
-    await refreshUpcomingCategories(trx, { accountId: ref.accountId, wabaId: row.waba_id })
+    await refreshUpcomingCategories(trx, { accountId: ref.accountId, wabaId: row.wabaId })
   })
 }
 
@@ -81,10 +81,10 @@ async function readFromWhatsApp(deps: CheckDeps, stored: Stored) {
   const { row, accessToken } = stored
   const { app, token } = await inspectStored(deps, stored)
   const [number, apps, subscription, marketing] = await Promise.all([
-    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken }),
-    deps.whatsapp.listSubscribedApps({ wabaId: row.waba_id, accessToken }),
+    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phoneNumberId, accessToken }),
+    deps.whatsapp.listSubscribedApps({ wabaId: row.wabaId, accessToken }),
     app ? deps.whatsapp.getAppSubscription(app) : undefined,
-    deps.whatsapp.getMarketingAccess({ wabaId: row.waba_id, accessToken }),
+    deps.whatsapp.getMarketingAccess({ wabaId: row.wabaId, accessToken }),
   ])
   return { app, token, number, apps, subscription, marketing }
 }

@@ -22,10 +22,10 @@ export function toFacts(
 ): HealthFacts {
   return {
     whatsAppAccountId: row.id,
-    switchedOff: row.switched_off,
+    switchedOff: row.switchedOff,
     graphVersion: deps.graphVersion,
     inactiveReason: readInactiveReason(row) ?? undefined,
-    hasAppSecret: row.app_secret_encrypted !== null || deps.callbacks.appSecret !== undefined,
+    hasAppSecret: row.appSecretEncrypted !== null || deps.callbacks.appSecret !== undefined,
     tokenProblem: health && readProblem('token_problem', health),
     tokenExpiresAt: health?.token_expires_at ?? undefined,
     tokenRefreshProblem: health && readProblem('token_refresh_problem', health),
@@ -33,9 +33,9 @@ export function toFacts(
     numberStatus: health?.number_status ?? undefined,
     nameStatus: health?.name_status ?? undefined,
     onBusinessApp: health?.on_business_app ?? undefined,
-    qualityRating: row.quality_rating ?? undefined,
-    marketingOnboardingStatus: row.marketing_onboarding_status ?? undefined,
-    marketingOffCloudApi: row.marketing_off_cloud_api ?? undefined,
+    qualityRating: row.qualityRating ?? undefined,
+    marketingOnboardingStatus: row.marketingOnboardingStatus ?? undefined,
+    marketingOffCloudApi: row.marketingOffCloudApi ?? undefined,
     hasMarketingTemplates: health?.has_marketing_templates ?? undefined,
     upcomingCategories: health?.upcoming_categories ?? [],
     messagingLimit: health?.messaging_limit ?? undefined,
@@ -87,7 +87,7 @@ export async function logFindings(deps: LogDeps, refs: readonly WhatsAppAccountR
   const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
   for (const row of rows) {
     const health = healthOf.get(row.id)
-    if (health) await logChanges(deps, { row, health, rules: rulesOf(row.account_id) })
+    if (health) await logChanges(deps, { row, health, rules: rulesOf(row.accountId) })
   }
 }
 
@@ -98,7 +98,7 @@ interface Known {
 }
 
 async function logChanges(deps: LogDeps, { row, health, rules }: Known): Promise<void> {
-  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const ref = { accountId: row.accountId, whatsAppAccountId: row.id }
   const now = deps.now()
   const findings = findProblems(toFacts(deps, row, health, rules), now).filter(({ code }) => !inactiveCodes.has(code))
   const before = health.announced_findings

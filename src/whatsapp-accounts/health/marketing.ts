@@ -17,20 +17,20 @@ export interface MarketingFacts {
 /** What WhatsApp no longer says keeps its last known value. */
 export function toMarketingColumns({ onboardingStatus, isOffCloudApi }: MarketingAccess): WhatsAppAccountChanges {
   return {
-    ...(onboardingStatus !== undefined && { marketing_onboarding_status: onboardingStatus }),
-    ...(isOffCloudApi !== undefined && { marketing_off_cloud_api: isOffCloudApi }),
+    ...(onboardingStatus !== undefined && { marketingOnboardingStatus: onboardingStatus }),
+    ...(isOffCloudApi !== undefined && { marketingOffCloudApi: isOffCloudApi }),
   }
 }
 
 type Columns = Pick<
   WhatsAppAccountRow,
-  'id' | 'marketing_onboarding_status' | 'marketing_off_cloud_api' | 'marketing_setting'
+  'id' | 'marketingOnboardingStatus' | 'marketingOffCloudApi' | 'marketingSetting'
 >
 
 /** The endpoint that the next marketing template is sent to. `find_send_facts` decides the same in SQL. */
 export function marketingEndpointOf(row: Columns): 'marketing_messages' | 'messages' {
-  const isReady = row.marketing_onboarding_status === 'ONBOARDED' || row.marketing_off_cloud_api === true
-  return row.marketing_setting === 'automatic' && isReady ? 'marketing_messages' : 'messages'
+  const isReady = row.marketingOnboardingStatus === 'ONBOARDED' || row.marketingOffCloudApi === true
+  return row.marketingSetting === 'automatic' && isReady ? 'marketing_messages' : 'messages'
 }
 
 /** The day is reported by one public post; no page of Meta was found that names it (autumn reference, section 1.1). */
@@ -61,7 +61,7 @@ function explainOnboarding(status: string): Fact {
 
 /** One sentence about how marketing templates are sent, and what to do about it; undefined if WhatsApp was not asked. */
 export function describeMarketing(row: Columns): { ok: boolean; message: string; fix?: string } | undefined {
-  const { marketing_onboarding_status: status, marketing_setting: setting, marketing_off_cloud_api: isOff } = row
+  const { marketingOnboardingStatus: status, marketingSetting: setting, marketingOffCloudApi: isOff } = row
   if (status === null) return undefined
   const endpoint = `marketing templates are sent to /${marketingEndpointOf(row)}`
   if (status === 'ONBOARDED')

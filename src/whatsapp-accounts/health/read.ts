@@ -37,7 +37,7 @@ export async function readAccountHealth(
     const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
     return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now, say })
   })
-  const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
+  const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switchedOff === false)
   return {
     healthy: inUse.length > 0 && inUse.every(({ healthy }) => healthy),
     canSend: whatsAppAccounts.some(({ isDefault, canSend }) => isDefault && canSend),
@@ -74,7 +74,7 @@ export async function readAllHealth(deps: HealthDeps): Promise<HealthState[]> {
 }
 
 async function toStates(deps: HealthDeps, rows: readonly WhatsAppAccountRow[]): Promise<HealthState[]> {
-  const refs = rows.map((row) => ({ accountId: row.account_id, whatsAppAccountId: row.id }))
+  const refs = rows.map((row) => ({ accountId: row.accountId, whatsAppAccountId: row.id }))
   const [healthRows, rulesOf] = await Promise.all([
     findHealthOf(deps.db, refs),
     findRules(
@@ -85,13 +85,13 @@ async function toStates(deps: HealthDeps, rows: readonly WhatsAppAccountRow[]): 
   const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
   const now = deps.now()
   return rows
-    .filter((row) => !row.switched_off)
+    .filter((row) => !row.switchedOff)
     .map((row) => {
-      const facts = toFacts(deps, row, healthOf.get(row.id), rulesOf(row.account_id))
+      const facts = toFacts(deps, row, healthOf.get(row.id), rulesOf(row.accountId))
       const findings = findProblems(facts, now)
       const healthy = findings.every(({ severity }) => severity !== 'error')
       const { tokenExpiresAt } = facts
-      return { accountId: row.account_id, whatsAppAccountId: row.id, healthy, tokenExpiresAt, findings }
+      return { accountId: row.accountId, whatsAppAccountId: row.id, healthy, tokenExpiresAt, findings }
     })
 }
 
@@ -112,9 +112,9 @@ function toHealth(
   const findings = findProblems(facts, now)
   return {
     accountId: row.id,
-    phoneNumberId: row.phone_number_id,
-    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
-    isDefault: row.is_default,
+    phoneNumberId: row.phoneNumberId,
+    ...(row.displayPhoneNumber !== null && { displayPhoneNumber: row.displayPhoneNumber }),
+    isDefault: row.isDefault,
     active: row.active,
     healthy: findings.every(({ severity }) => severity !== 'error'),
     canSend: !findings.some(({ blocksSending }) => blocksSending),
@@ -124,7 +124,7 @@ function toHealth(
     }),
     token: {
       ...(health &&
-        health.token_checked_at !== null && { valid: health.token_problem === null && row.inactive_reason === null }),
+        health.token_checked_at !== null && { valid: health.token_problem === null && row.inactiveReason === null }),
       ...(health?.token_expires_at && { expiresAt: health.token_expires_at.toISOString() }),
       missingPermissions: health?.missing_permissions ?? [],
       ...checkedAt(health?.token_checked_at),
@@ -132,19 +132,19 @@ function toHealth(
     number: {
       ...optional('status', health?.number_status),
       ...optional('nameStatus', health?.name_status),
-      ...optional('qualityRating', row.quality_rating),
-      ...optional('portfolioId', row.portfolio_id),
+      ...optional('qualityRating', row.qualityRating),
+      ...optional('portfolioId', row.portfolioId),
       ...optional('messagingLimit', health?.messaging_limit),
       ...addressed(health),
-      ...optional('throughputLevel', row.throughput_level),
+      ...optional('throughputLevel', row.throughputLevel),
       ...(health && health.on_business_app !== null && { onBusinessApp: health.on_business_app }),
       ...checkedAt(health?.number_checked_at),
     },
     marketing: {
-      setting: row.marketing_setting,
+      setting: row.marketingSetting,
       endpoint: marketingEndpointOf(row),
-      ...optional('onboardingStatus', row.marketing_onboarding_status),
-      ...(row.marketing_off_cloud_api !== null && { offCloudApi: row.marketing_off_cloud_api }),
+      ...optional('onboardingStatus', row.marketingOnboardingStatus),
+      ...(row.marketingOffCloudApi !== null && { offCloudApi: row.marketingOffCloudApi }),
       ...checkedAt(health?.marketing_checked_at),
     },
     callbacks: {

@@ -50,8 +50,8 @@ async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: Recor
   const isStored = await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, stored.row))) return false
     const { accountId, whatsAppAccountId } = ref
-    const encrypted = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
-    await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { access_token_encrypted: encrypted })
+    const accessTokenEncrypted = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
+    await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { accessTokenEncrypted })
     await saveHealth(trx, ref, {
       ...renewed.facts,
       token_refreshed_at: deps.now(),
@@ -80,7 +80,7 @@ async function requestToken(
   const { accessToken: renewed } = issued.value
   const [after, number] = await Promise.all([
     readTokenFacts(deps, { accessToken: renewed, app }),
-    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken: renewed }),
+    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phoneNumberId, accessToken: renewed }),
   ])
   if (!number.ok) return { problem: numberUnusable({ problem: explainReadFailure(number).message }) }
   if (after.info?.valid !== true) return { problem: invalid() }

@@ -231,7 +231,7 @@ describe('changes of one account in one callback', () => {
     { before: disabledReason, states: ['REINSTATE'] as const, after: null },
     {
       // The version before replaced the text, and left the fact.
-      before: { ...disabledReason, inactive_reason: 'WhatsApp rejected the token' },
+      before: { ...disabledReason, inactiveReason: 'WhatsApp rejected the token' },
       states: ['REINSTATE'] as const,
       after: 'WhatsApp rejected the token',
     },
@@ -247,7 +247,11 @@ describe('changes of one account in one callback', () => {
     }
     await server.deps.db
       .updateTable('whatsapp_accounts')
-      .set(typeof before === 'object' && before !== null ? before : { inactive_reason: before })
+      .set(
+        typeof before === 'object' && before !== null
+          ? { inactive_reason: before.inactiveReason, inactive_fact: before.inactiveFact }
+          : { inactive_reason: before },
+      )
       .where('id', '=', customer.whatsAppAccountId)
       .execute()
 

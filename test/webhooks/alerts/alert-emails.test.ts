@@ -5,6 +5,8 @@ import { createDisplacementRecorder } from '../../../src/http/displacement.ts'
 import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
+import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
+import { requireWhatsAppAccount } from '../../../src/whatsapp-accounts/whatsapp-account.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
@@ -126,11 +128,8 @@ test('mails a change of the quality rating', async () => {
 test('mails the members of an account that lost its phone number to another account', async () => {
   const { accountId, whatsAppAccountId } = await server.account()
   const { email } = await signedInOwner(server, accountId)
-  const row = await server.deps.db
-    .selectFrom('whatsapp_accounts')
-    .selectAll()
-    .where('id', '=', whatsAppAccountId)
-    .executeTakeFirstOrThrow()
+  const found = await findWhatsAppAccount(server.deps.db, accountId, whatsAppAccountId)
+  const row = requireWhatsAppAccount(found, whatsAppAccountId)
   smtp.received.length = 0
 
   await server.deps.db

@@ -247,7 +247,7 @@ test('ignores the check of a token that was replaced during the check', async ()
 
   await checkNow({ ...server.deps, whatsapp }, owner())
 
-  expect(await readStored()).toMatchObject({ active: true, inactive_reason: null })
+  expect(await readStored()).toMatchObject({ active: true, inactiveReason: null })
   expect(await readHealth()).toMatchObject({ token_expires_at: new Date(expiresAt * 1000), token_problem: null })
 })
 
@@ -266,9 +266,9 @@ test('keeps a concurrent replacement of the token when the WABA changes', async 
   const changed = replaceSecrets({ ...server.deps, whatsapp }, account.accountId, account.whatsAppAccountId, { wabaId })
 
   await expect(changed).rejects.toThrow('changed at the same time')
-  const { access_token_encrypted: encrypted, waba_id } = await readStored()
+  const { accessTokenEncrypted: encrypted, wabaId: stored } = await readStored()
   expect(server.deps.secrets.decrypt(encrypted, accessTokenPurpose(account.whatsAppAccountId))).toBe(next)
-  expect(waba_id).toBe(account.wabaId)
+  expect(stored).toBe(account.wabaId)
 })
 
 test('does not fail if the account is removed during a step', async () => {

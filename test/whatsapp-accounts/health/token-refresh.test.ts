@@ -52,7 +52,7 @@ const readHealth = () =>
 async function storedToken(): Promise<string | undefined> {
   const { accountId, whatsAppAccountId } = account
   const row = await findWhatsAppAccount(server.deps.db, accountId, whatsAppAccountId)
-  return row && openAccessToken(server.deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
+  return row && openAccessToken(server.deps, { accountId, whatsAppAccountId }, row.accessTokenEncrypted)
 }
 
 async function audited(): Promise<string[]> {
