@@ -179,7 +179,7 @@ async function awaitStatus(deps: Deps, target: Target, messageId: string, since:
         message: 'A status arrived: the message failed.',
         fix: `${waybill} message get ${messageId}`,
       }
-    const lastStatusAt = (await findHealth(deps.db, target))?.last_status_at
+    const lastStatusAt = (await findHealth(deps.db, target))?.lastStatusAt
     if (lastStatusAt && lastStatusAt >= since)
       return { step: 'status', ok: true, message: 'The first status arrived: WhatsApp reaches this server.' }
     await delay(pollMilliseconds)

@@ -51,5 +51,5 @@ export async function displace(trx: Kysely<Database>, checked: WhatsAppAccountRo
   await deleteWithTemplates(trx, row, others)
   const next = row.isDefault ? others.find(({ active }) => active) : undefined
   if (next) await changeWhatsAppAccount(trx, next.accountId, next.id, { isDefault: true })
-  return { row, isKnownInactive: health?.announced_active === false, newDefaultId: next?.id }
+  return { row, isKnownInactive: health?.announcedActive === false, newDefaultId: next?.id }
 }

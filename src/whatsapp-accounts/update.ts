@@ -92,7 +92,7 @@ export async function reconnectWhatsAppAccount(
   const facts = {
     ...(input.accessToken !== undefined && clearedTokenFacts),
     ...token.columns,
-    ...toProblemColumns('token_problem', null),
+    ...toProblemColumns('tokenProblem', null),
   }
   const row = await store(deps, { known, input, changes, facts })
   const subscription = await subscribeApp(deps, ref, { wabaId, accessToken })
@@ -104,13 +104,13 @@ const unknownWaba = { portfolioId: null, marketingOnboardingStatus: null, market
 
 /** Clears the facts about the previous token, which say nothing about a new one. */
 const clearedTokenFacts: HealthChanges = {
-  app_id: null,
-  token_checked_at: null,
-  token_expires_at: null,
-  missing_permissions: [],
-  token_refresh_due_at: null,
-  token_refreshed_at: null,
-  ...toProblemColumns('token_refresh_problem', null),
+  appId: null,
+  tokenCheckedAt: null,
+  tokenExpiresAt: null,
+  missingPermissions: [],
+  tokenRefreshDueAt: null,
+  tokenRefreshedAt: null,
+  ...toProblemColumns('tokenRefreshProblem', null),
 }
 
 /** Encrypts the given secrets. */

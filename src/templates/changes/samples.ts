@@ -139,7 +139,7 @@ async function uploadSample(deps: SampleDeps, account: TemplateAccount, file: Sa
 }
 
 async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount): Promise<string> {
-  const known = (await findHealth(db, account))?.app_id
+  const known = (await findHealth(db, account))?.appId
   if (known !== undefined && known !== null) return known
   const inspected = await whatsapp.inspectToken({ accessToken: account.accessToken })
   const appId = inspected.ok ? inspected.value.appId : undefined
@@ -152,7 +152,7 @@ async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount)
   await db.transaction().execute(async (trx) => {
     // A token that was replaced in the meantime may belong to another app.
     if (await lockUnchanged(trx, { ...account, id: account.whatsAppAccountId }))
-      await saveHealth(trx, account, { app_id: appId })
+      await saveHealth(trx, account, { appId })
   })
   return appId
 }

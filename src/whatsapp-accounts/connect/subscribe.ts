@@ -20,7 +20,7 @@ export async function subscribeApp(
   const outcome = await deps.whatsapp.subscribeApp({ wabaId, accessToken })
   const advice = outcome.ok ? undefined : explainReadFailure(outcome)
   await saveHealth(deps.db, ref, {
-    subscription_checked_at: deps.now(),
+    subscriptionCheckedAt: deps.now(),
     subscribed: outcome.ok,
     ...toAdviceColumns('subscription', advice),
   })
@@ -55,9 +55,9 @@ export async function configureCallback(deps: StepDeps, ref: WhatsAppAccountRef)
   const advice = outcome.ok ? undefined : explainCallbackFailure(outcome)
   await saveForToken(deps, stored, {
     ...token.columns,
-    callback_checked_at: deps.now(),
+    callbackCheckedAt: deps.now(),
     ...toAdviceColumns('callback', advice),
-    ...(outcome.ok && { callback_url: url, callback_fields: [...fields] }),
+    ...(outcome.ok && { callbackUrl: url, callbackFields: [...fields] }),
   })
   if (advice) return { ok: false, ...withFacts({ ...advice }), enter }
   return { ok: true, ...withFacts({ message: connectFacts.callbackSet({ url }) }) }
@@ -135,13 +135,13 @@ export async function registerNumber(
   // A version or a provider without the field has no such numbers.
   if (!use.ok && use.error?.code !== 100) return { ok: false, ...withFacts({ ...explainReadFailure(use) }) }
   if (use.ok && use.value === true) {
-    await saveHealth(deps.db, stored, { on_business_app: true })
+    await saveHealth(deps.db, stored, { onBusinessApp: true })
     return { ok: false, ...withFacts({ message: connectFacts.onBusinessApp() }) }
   }
   const outcome = await deps.whatsapp.registerNumber({ ...number, pin })
   if (!outcome.ok) return { ok: false, ...withFacts({ ...explainReadFailure(outcome) }) }
   const details = await deps.whatsapp.getNumberDetails(number)
-  const facts = details.ok ? toNumberHealth(details.value, deps.now()) : { number_status: 'CONNECTED' }
+  const facts = details.ok ? toNumberHealth(details.value, deps.now()) : { numberStatus: 'CONNECTED' }
   await saveHealth(deps.db, stored, facts)
   return { ok: true, ...withFacts({ message: connectFacts.registered() }) }
 }

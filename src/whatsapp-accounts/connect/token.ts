@@ -116,12 +116,12 @@ function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers
 
 type TokenColumns = Pick<
   HealthChanges,
-  'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'token_problem_fact' | 'missing_permissions'
+  'appId' | 'tokenCheckedAt' | 'tokenExpiresAt' | 'tokenProblem' | 'tokenProblemFact' | 'missingPermissions'
 >
 
 /** If WhatsApp does not say it, the known time stays: as null, it would never be announced, and never refreshed. */
-function toExpiryColumn({ expiresAt }: TokenInfo): Pick<TokenColumns, 'token_expires_at'> {
-  return expiresAt === undefined ? {} : { token_expires_at: expiresAt === 'never' ? null : expiresAt }
+function toExpiryColumn({ expiresAt }: TokenInfo): Pick<TokenColumns, 'tokenExpiresAt'> {
+  return expiresAt === undefined ? {} : { tokenExpiresAt: expiresAt === 'never' ? null : expiresAt }
 }
 
 interface TokenFacts {
@@ -154,25 +154,25 @@ export async function readTokenFacts(
 }
 
 function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts, 'appMismatch'> {
-  const checked = { token_checked_at: now }
+  const checked = { tokenCheckedAt: now }
   if (inspected.ok)
     return {
       info: inspected.value,
       columns: {
         ...checked,
-        app_id: inspected.value.appId ?? null,
+        appId: inspected.value.appId ?? null,
         ...toExpiryColumn(inspected.value),
         ...toProblemColumns(
-          'token_problem',
+          'tokenProblem',
           inspected.value.valid ? null : (inspected.value.reason ?? findings.tokenInvalid()),
         ),
-        missing_permissions: listMissingPermissions(inspected.value),
+        missingPermissions: listMissingPermissions(inspected.value),
       },
     }
   if (inspected.error?.code === 190)
     return {
       info: undefined,
-      columns: { ...checked, ...toProblemColumns('token_problem', explainReadFailure(inspected).message) },
+      columns: { ...checked, ...toProblemColumns('tokenProblem', explainReadFailure(inspected).message) },
     }
   return { info: undefined, columns: {} }
 }
@@ -213,7 +213,7 @@ export async function inspectStored(
 ): Promise<InspectedToken> {
   const { accessToken } = stored
   const appSecret = findAppSecret(deps, stored)
-  const known = (await findHealth(deps.db, stored))?.app_id ?? undefined
+  const known = (await findHealth(deps.db, stored))?.appId ?? undefined
   const knownApp = appSecret === undefined || known === undefined ? undefined : { appId: known, appSecret }
   const token = await readTokenFacts(deps, { accessToken, app: knownApp })
   const appId = token.info?.appId ?? known

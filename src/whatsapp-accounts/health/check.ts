@@ -100,25 +100,25 @@ interface Known {
 function toChanges(results: CheckResults, { known, hasMarketingTemplates, at }: Known): HealthChanges {
   const { token, number, marketing } = results
   return {
-    has_marketing_templates: hasMarketingTemplates,
-    ...(marketing.ok && { marketing_checked_at: at, ...toPaymentColumn(marketing.value) }),
+    hasMarketingTemplates,
+    ...(marketing.ok && { marketingCheckedAt: at, ...toPaymentColumn(marketing.value) }),
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
-    ...(number.ok && { ...toNumberHealth(number.value, at), ...toProblemColumns('token_problem', null) }),
+    ...(number.ok && { ...toNumberHealth(number.value, at), ...toProblemColumns('tokenProblem', null) }),
     ...toSubscriptionChanges(results, at),
     ...toCallbackChanges(results, { known, at }),
   }
 }
 
 function toPaymentColumn({ hasPaymentMethod }: MarketingAccess): HealthChanges {
-  return hasPaymentMethod === undefined ? {} : { has_payment_method: hasPaymentMethod }
+  return hasPaymentMethod === undefined ? {} : { hasPaymentMethod }
 }
 
 function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): HealthChanges {
   if (!apps.ok) return {}
   const appId = token.info?.appId ?? app?.appId
   const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
-  return { subscription_checked_at: at, subscribed, ...(subscribed && toAdviceColumns('subscription', undefined)) }
+  return { subscriptionCheckedAt: at, subscribed, ...(subscribed && toAdviceColumns('subscription', undefined)) }
 }
 
 function toCallbackChanges(
@@ -130,9 +130,9 @@ function toCallbackChanges(
   if (subscription?.ok !== true || app?.appId !== (token.info?.appId ?? app?.appId)) return {}
   const isSolved = subscription.value !== undefined || isWrongAppSecret(known && readAdvice('callback', known))
   return {
-    callback_checked_at: at,
-    callback_url: subscription.value?.callbackUrl ?? null,
-    callback_fields: subscription.value?.fields ?? [],
+    callbackCheckedAt: at,
+    callbackUrl: subscription.value?.callbackUrl ?? null,
+    callbackFields: subscription.value?.fields ?? [],
     ...(isSolved && toAdviceColumns('callback', undefined)),
   }
 }

@@ -26,48 +26,48 @@ export function toFacts(
     graphVersion: deps.graphVersion,
     inactiveReason: readInactiveReason(row) ?? undefined,
     hasAppSecret: row.appSecretEncrypted !== null || deps.callbacks.appSecret !== undefined,
-    tokenProblem: health && readProblem('token_problem', health),
-    tokenExpiresAt: health?.token_expires_at ?? undefined,
-    tokenRefreshProblem: health && readProblem('token_refresh_problem', health),
-    missingPermissions: health?.missing_permissions ?? [],
-    numberStatus: health?.number_status ?? undefined,
-    nameStatus: health?.name_status ?? undefined,
-    onBusinessApp: health?.on_business_app ?? undefined,
+    tokenProblem: health && readProblem('tokenProblem', health),
+    tokenExpiresAt: health?.tokenExpiresAt ?? undefined,
+    tokenRefreshProblem: health && readProblem('tokenRefreshProblem', health),
+    missingPermissions: health?.missingPermissions ?? [],
+    numberStatus: health?.numberStatus ?? undefined,
+    nameStatus: health?.nameStatus ?? undefined,
+    onBusinessApp: health?.onBusinessApp ?? undefined,
     qualityRating: row.qualityRating ?? undefined,
     marketingOnboardingStatus: row.marketingOnboardingStatus ?? undefined,
     marketingOffCloudApi: row.marketingOffCloudApi ?? undefined,
-    hasMarketingTemplates: health?.has_marketing_templates ?? undefined,
-    upcomingCategories: health?.upcoming_categories ?? [],
-    messagingLimit: health?.messaging_limit ?? undefined,
+    hasMarketingTemplates: health?.hasMarketingTemplates ?? undefined,
+    upcomingCategories: health?.upcomingCategories ?? [],
+    messagingLimit: health?.messagingLimit ?? undefined,
     reach: health?.reach ?? undefined,
     notices: health?.notices ?? [],
     health: health?.health ?? [],
     subscribed: health?.subscribed ?? undefined,
     subscriptionProblem: health && readAdvice('subscription', health),
-    callbackCheckedAt: health?.callback_checked_at ?? undefined,
-    callbackUrl: health?.callback_url ?? undefined,
-    callbackFields: health?.callback_fields ?? [],
+    callbackCheckedAt: health?.callbackCheckedAt ?? undefined,
+    callbackUrl: health?.callbackUrl ?? undefined,
+    callbackFields: health?.callbackFields ?? [],
     callbackProblem: health && readAdvice('callback', health),
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
-    lastStatusAt: health?.last_status_at ?? undefined,
-    lastStandbyAt: health?.last_standby_at ?? undefined,
-    hasPaymentMethod: health?.has_payment_method ?? undefined,
+    lastStatusAt: health?.lastStatusAt ?? undefined,
+    lastStandbyAt: health?.lastStandbyAt ?? undefined,
+    hasPaymentMethod: health?.hasPaymentMethod ?? undefined,
     traffic: traffic ?? undefined,
     missing: toMissing(health),
     failureRatePercent,
     failureRateMinMessages,
-    inactiveSince: health?.inactive_since ?? undefined,
-    findingsSince: health?.findings_since ?? {},
+    inactiveSince: health?.inactiveSince ?? undefined,
+    findingsSince: health?.findingsSince ?? {},
   }
 }
 
 function toMissing(health: HealthRow | undefined): HealthFacts['missing'] {
-  if (!health?.missing_at || !health.missing_sent_from || !health.missing_sent_until) return undefined
+  if (!health?.missingAt || !health.missingSentFrom || !health.missingSentUntil) return undefined
   return {
-    statuses: Number(health.missing_statuses),
-    reportedAt: health.missing_at,
-    sentFrom: health.missing_sent_from,
-    sentUntil: health.missing_sent_until,
+    statuses: Number(health.missingStatuses),
+    reportedAt: health.missingAt,
+    sentFrom: health.missingSentFrom,
+    sentUntil: health.missingSentUntil,
   }
 }
 
@@ -84,7 +84,7 @@ export async function logFindings(deps: LogDeps, refs: readonly WhatsAppAccountR
       refs.map(({ accountId }) => accountId),
     ),
   ])
-  const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
+  const healthOf = new Map(healthRows.map((health) => [health.whatsAppAccountId, health]))
   for (const row of rows) {
     const health = healthOf.get(row.id)
     if (health) await logChanges(deps, { row, health, rules: rulesOf(row.accountId) })
@@ -101,10 +101,10 @@ async function logChanges(deps: LogDeps, { row, health, rules }: Known): Promise
   const ref = { accountId: row.accountId, whatsAppAccountId: row.id }
   const now = deps.now()
   const findings = findProblems(toFacts(deps, row, health, rules), now).filter(({ code }) => !inactiveCodes.has(code))
-  const before = health.announced_findings
+  const before = health.announcedFindings
   const after = findings.map(({ code }) => code).toSorted()
   if (before.join() === after.join()) return
-  const since = Object.fromEntries(after.map((code) => [code, health.findings_since[code] ?? now.toISOString()]))
+  const since = Object.fromEntries(after.map((code) => [code, health.findingsSince[code] ?? now.toISOString()]))
   if (!(await replaceAnnouncedFindings(deps.db, ref, { from: before, to: after, since }))) return
   for (const { code, severity, ...said } of findings.filter((finding) => !before.includes(finding.code))) {
     const { message, fix } = allInEnglish({ message: said.message, fix: said.fix })

@@ -33,7 +33,7 @@ export async function readAccountHealth(
   ])
   const say = forDashboard ? withFacts : allInEnglish
   const whatsAppAccounts = rows.map((row) => {
-    const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
+    const health = healthRows.find((candidate) => candidate.whatsAppAccountId === row.id)
     const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
     return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now, say })
   })
@@ -82,7 +82,7 @@ async function toStates(deps: HealthDeps, rows: readonly WhatsAppAccountRow[]): 
       refs.map(({ accountId }) => accountId),
     ),
   ])
-  const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
+  const healthOf = new Map(healthRows.map((health) => [health.whatsAppAccountId, health]))
   const now = deps.now()
   return rows
     .filter((row) => !row.switchedOff)
@@ -124,36 +124,36 @@ function toHealth(
     }),
     token: {
       ...(health &&
-        health.token_checked_at !== null && { valid: health.token_problem === null && row.inactiveReason === null }),
-      ...(health?.token_expires_at && { expiresAt: health.token_expires_at.toISOString() }),
-      missingPermissions: health?.missing_permissions ?? [],
-      ...checkedAt(health?.token_checked_at),
+        health.tokenCheckedAt !== null && { valid: health.tokenProblem === null && row.inactiveReason === null }),
+      ...(health?.tokenExpiresAt && { expiresAt: health.tokenExpiresAt.toISOString() }),
+      missingPermissions: health?.missingPermissions ?? [],
+      ...checkedAt(health?.tokenCheckedAt),
     },
     number: {
-      ...optional('status', health?.number_status),
-      ...optional('nameStatus', health?.name_status),
+      ...optional('status', health?.numberStatus),
+      ...optional('nameStatus', health?.nameStatus),
       ...optional('qualityRating', row.qualityRating),
       ...optional('portfolioId', row.portfolioId),
-      ...optional('messagingLimit', health?.messaging_limit),
+      ...optional('messagingLimit', health?.messagingLimit),
       ...addressed(health),
       ...optional('throughputLevel', row.throughputLevel),
-      ...(health && health.on_business_app !== null && { onBusinessApp: health.on_business_app }),
-      ...checkedAt(health?.number_checked_at),
+      ...(health && health.onBusinessApp !== null && { onBusinessApp: health.onBusinessApp }),
+      ...checkedAt(health?.numberCheckedAt),
     },
     marketing: {
       setting: row.marketingSetting,
       endpoint: marketingEndpointOf(row),
       ...optional('onboardingStatus', row.marketingOnboardingStatus),
       ...(row.marketingOffCloudApi !== null && { offCloudApi: row.marketingOffCloudApi }),
-      ...checkedAt(health?.marketing_checked_at),
+      ...checkedAt(health?.marketingCheckedAt),
     },
     callbacks: {
       ...(health && health.subscribed !== null && { subscribed: health.subscribed }),
-      ...optional('callbackUrl', health?.callback_url),
-      fields: health?.callback_fields ?? [],
-      ...(health?.last_callback_at && { lastCallbackAt: health.last_callback_at.toISOString() }),
-      ...(health?.last_status_at && { lastStatusAt: health.last_status_at.toISOString() }),
-      ...checkedAt(older(health?.subscription_checked_at, health?.callback_checked_at)),
+      ...optional('callbackUrl', health?.callbackUrl),
+      fields: health?.callbackFields ?? [],
+      ...(health?.lastCallbackAt && { lastCallbackAt: health.lastCallbackAt.toISOString() }),
+      ...(health?.lastStatusAt && { lastStatusAt: health.lastStatusAt.toISOString() }),
+      ...checkedAt(older(health?.subscriptionCheckedAt, health?.callbackCheckedAt)),
     },
     ...(counts && { lastHour: { sent: counts.sent, failed: counts.failed, failures: counts.failures } }),
   }
@@ -165,7 +165,7 @@ function optional<Name extends string>(name: Name, value: string | null | undefi
 }
 
 function addressed(health: HealthRow | undefined): { addressed?: Addressed } {
-  const limit = readLimit(health?.messaging_limit)
+  const limit = readLimit(health?.messagingLimit)
   if (!health?.reach || limit === undefined) return {}
   const { isComplete: complete, ...reach } = health.reach
   return { addressed: { limit, ...reach, complete } }

@@ -54,10 +54,10 @@ async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: Recor
     await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { accessTokenEncrypted })
     await saveHealth(trx, ref, {
       ...renewed.facts,
-      token_refreshed_at: deps.now(),
-      ...toProblemColumns('token_refresh_problem', null),
+      tokenRefreshedAt: deps.now(),
+      ...toProblemColumns('tokenRefreshProblem', null),
       // When the new token is refreshed depends on its own expiry.
-      token_refresh_due_at: null,
+      tokenRefreshDueAt: null,
     })
     await record(trx, { ...ref, outcome: 'done' })
     return true
@@ -101,11 +101,11 @@ async function reportProblem(
   record: RecordRefresh,
   problem: Fact,
 ): Promise<void> {
-  const columns = toProblemColumns('token_refresh_problem', problem)
+  const columns = toProblemColumns('tokenRefreshProblem', problem)
   const known = await findHealth(deps.db, ref)
   // The version before writes only the text.
-  const isKnown = known?.token_refresh_problem === columns.token_refresh_problem
-  if (isKnown && known?.token_refresh_problem_fact === columns.token_refresh_problem_fact) return
+  const isKnown = known?.tokenRefreshProblem === columns.tokenRefreshProblem
+  if (isKnown && known?.tokenRefreshProblemFact === columns.tokenRefreshProblemFact) return
   await deps.db.transaction().execute(async (trx) => {
     await saveHealth(trx, ref, columns)
     if (!isKnown) await record(trx, { ...ref, outcome: 'refused' })

@@ -1,43 +1,120 @@
-import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
+import { type Kysely, type Selection, sql } from 'kysely'
 import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readFactColumn, toFactColumn } from '../../platform/db/columns.ts'
-import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import type { NumberDetails } from '../../whatsapp/onboarding.ts'
 import type { ReportedChange } from '../account-changes.ts'
 import { type Advice, describeAdvice } from '../connect/advice.ts'
 import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
 import { mergeNotices } from './notices.ts'
 
-export type HealthRow = Selectable<WhatsAppAccountHealthTable>
+const columns = [
+  'whatsapp_account_id as whatsAppAccountId',
+  'app_id as appId',
+  'token_checked_at as tokenCheckedAt',
+  'token_expires_at as tokenExpiresAt',
+  'token_problem as tokenProblem',
+  'token_problem_fact as tokenProblemFact',
+  'missing_permissions as missingPermissions',
+  'number_checked_at as numberCheckedAt',
+  'number_status as numberStatus',
+  'name_status as nameStatus',
+  'messaging_limit as messagingLimit',
+  'on_business_app as onBusinessApp',
+  'health',
+  'subscription_checked_at as subscriptionCheckedAt',
+  'subscribed',
+  'subscription_problem as subscriptionProblem',
+  'subscription_advice as subscriptionAdvice',
+  'callback_checked_at as callbackCheckedAt',
+  'callback_url as callbackUrl',
+  'callback_fields as callbackFields',
+  'callback_problem as callbackProblem',
+  'callback_advice as callbackAdvice',
+  'marketing_checked_at as marketingCheckedAt',
+  'has_marketing_templates as hasMarketingTemplates',
+  'has_payment_method as hasPaymentMethod',
+  'upcoming_categories as upcomingCategories',
+  'notices',
+  'reach',
+  'last_callback_at as lastCallbackAt',
+  'last_status_at as lastStatusAt',
+  'last_standby_at as lastStandbyAt',
+  'announced_active as announcedActive',
+  'inactive_since as inactiveSince',
+  'announced_findings as announcedFindings',
+  'findings_since as findingsSince',
+  'traffic',
+  'token_refresh_due_at as tokenRefreshDueAt',
+  'token_refreshed_at as tokenRefreshedAt',
+  'token_refresh_problem as tokenRefreshProblem',
+  'token_refresh_problem_fact as tokenRefreshProblemFact',
+  'missing_statuses as missingStatuses',
+  'missing_at as missingAt',
+  'missing_sent_from as missingSentFrom',
+  'missing_sent_until as missingSentUntil',
+] as const
 
-/** Columns that a check can change. */
-export type HealthChanges = Omit<
-  Updateable<WhatsAppAccountHealthTable>,
-  | 'whatsapp_account_id'
-  | 'account_id'
-  | 'last_callback_at'
-  | 'last_status_at'
-  | 'last_standby_at'
-  | 'next_check_at'
-  | 'announced_active'
-  | 'inactive_since'
-  | 'announced_findings'
-  | 'findings_since'
-  | 'announced_expiry_days'
-  | 'announced_quality'
-  | 'notices'
-  | 'announced_notices'
-  | 'reach'
-  | 'next_reach_at'
-  | 'traffic'
-  | 'next_traffic_at'
-  | 'missing_statuses'
-  | 'missing_since'
-  | 'missing_at'
-  | 'missing_sent_from'
-  | 'missing_sent_until'
->
+export type HealthRow = Selection<Database, 'whatsapp_account_health', (typeof columns)[number]>
+
+/** What a check can change. `health` is JSON. */
+export type HealthChanges = Partial<
+  Omit<
+    HealthRow,
+    | 'whatsAppAccountId'
+    | 'upcomingCategories'
+    | 'notices'
+    | 'reach'
+    | 'lastCallbackAt'
+    | 'lastStatusAt'
+    | 'lastStandbyAt'
+    | 'announcedActive'
+    | 'inactiveSince'
+    | 'announcedFindings'
+    | 'findingsSince'
+    | 'traffic'
+    | 'missingStatuses'
+    | 'missingAt'
+    | 'missingSentFrom'
+    | 'missingSentUntil'
+    | 'health'
+  >
+> & { health?: string }
+
+/** What is not given is undefined, which Kysely leaves out. */
+function toColumns(changes: HealthChanges) {
+  return {
+    app_id: changes.appId,
+    token_checked_at: changes.tokenCheckedAt,
+    token_expires_at: changes.tokenExpiresAt,
+    token_problem: changes.tokenProblem,
+    token_problem_fact: changes.tokenProblemFact,
+    missing_permissions: changes.missingPermissions,
+    number_checked_at: changes.numberCheckedAt,
+    number_status: changes.numberStatus,
+    name_status: changes.nameStatus,
+    messaging_limit: changes.messagingLimit,
+    on_business_app: changes.onBusinessApp,
+    health: changes.health,
+    subscription_checked_at: changes.subscriptionCheckedAt,
+    subscribed: changes.subscribed,
+    subscription_problem: changes.subscriptionProblem,
+    subscription_advice: changes.subscriptionAdvice,
+    callback_checked_at: changes.callbackCheckedAt,
+    callback_url: changes.callbackUrl,
+    callback_fields: changes.callbackFields,
+    callback_problem: changes.callbackProblem,
+    callback_advice: changes.callbackAdvice,
+    marketing_checked_at: changes.marketingCheckedAt,
+    has_marketing_templates: changes.hasMarketingTemplates,
+    has_payment_method: changes.hasPaymentMethod,
+    token_refresh_due_at: changes.tokenRefreshDueAt,
+    token_refreshed_at: changes.tokenRefreshedAt,
+    token_refresh_problem: changes.tokenRefreshProblem,
+    token_refresh_problem_fact: changes.tokenRefreshProblemFact,
+  }
+}
 
 /**
  * The columns of a problem: its English text, which the version before reads, and its facts with that text. Undefined: there
@@ -46,15 +123,15 @@ export type HealthChanges = Omit<
 export function toAdviceColumns(of: 'subscription' | 'callback', advice: Advice | undefined): HealthChanges {
   const english = advice ? describeAdvice(advice) : null
   return {
-    [`${of}_problem`]: english,
-    [`${of}_advice`]: advice ? JSON.stringify({ ...advice, english }) : null,
+    [`${of}Problem`]: english,
+    [`${of}Advice`]: advice ? JSON.stringify({ ...advice, english }) : null,
   }
 }
 
 /** The text alone if the version before has stored it. */
 export function readAdvice(of: 'subscription' | 'callback', row: HealthRow): Advice | string | undefined {
-  const text = row[`${of}_problem`]
-  const stored = row[`${of}_advice`]
+  const text = row[`${of}Problem`]
+  const stored = row[`${of}Advice`]
   if (text === null) return undefined
   if (stored === null) return text
   // Written by `toAdviceColumns`.
@@ -62,26 +139,26 @@ export function readAdvice(of: 'subscription' | 'callback', row: HealthRow): Adv
   return english === text ? advice : text
 }
 
-type Problem = 'token_problem' | 'token_refresh_problem'
+type Problem = 'tokenProblem' | 'tokenRefreshProblem'
 
 /** Null: there is no problem. */
 export function toProblemColumns(of: Problem, problem: Sentence | null): HealthChanges {
-  return { [of]: problem && inEnglish(problem), [`${of}_fact`]: toFactColumn(problem) }
+  return { [of]: problem && inEnglish(problem), [`${of}Fact`]: toFactColumn(problem) }
 }
 
 export function readProblem(of: Problem, row: HealthRow): Sentence | undefined {
-  return readFactColumn(row[of], row[`${of}_fact`]) ?? undefined
+  return readFactColumn(row[of], row[`${of}Fact`]) ?? undefined
 }
 
 /** Converts WhatsApp's description of a number to columns. */
 export function toNumberHealth(number: NumberDetails, now: Date) {
   return {
-    number_checked_at: now,
-    number_status: number.status ?? null,
-    name_status: number.nameStatus ?? null,
-    messaging_limit: number.messagingLimit ?? null,
+    numberCheckedAt: now,
+    numberStatus: number.status ?? null,
+    nameStatus: number.nameStatus ?? null,
+    messagingLimit: number.messagingLimit ?? null,
     // What cannot be read stays.
-    ...(number.onBusinessApp !== undefined && { on_business_app: number.onBusinessApp }),
+    ...(number.onBusinessApp !== undefined && { onBusinessApp: number.onBusinessApp }),
     health: JSON.stringify(number.health ?? []),
   } satisfies HealthChanges
 }
@@ -93,7 +170,7 @@ export async function insertHealth(
 ): Promise<void> {
   await db
     .insertInto('whatsapp_account_health')
-    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...facts })
+    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...toColumns(facts) })
     .execute()
 }
 
@@ -107,7 +184,7 @@ export async function saveHealth(
   if (Object.keys(changes).length === 0) return
   await db
     .updateTable('whatsapp_account_health')
-    .set(changes)
+    .set(toColumns(changes))
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .execute()
@@ -119,7 +196,7 @@ export function findHealth(
 ): Promise<HealthRow | undefined> {
   return db
     .selectFrom('whatsapp_account_health')
-    .selectAll()
+    .select(columns)
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .executeTakeFirst()
@@ -129,7 +206,7 @@ export function findHealth(
 export function findHealthOf(db: Kysely<Database>, refs: readonly WhatsAppAccountRef[]): Promise<HealthRow[]> {
   return db
     .selectFrom('whatsapp_account_health')
-    .selectAll()
+    .select(columns)
     .where(sql<boolean>`(account_id, whatsapp_account_id) in (${pairsOf(refs)})`)
     .execute()
 }
@@ -143,13 +220,13 @@ export function deleteHealth(
     .deleteFrom('whatsapp_account_health')
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
 /** Reads one account, or all accounts, for operators and metrics. */
 export function findHealthRows(db: Kysely<Database>, accountId?: string): Promise<HealthRow[]> {
-  const all = db.selectFrom('whatsapp_account_health').selectAll()
+  const all = db.selectFrom('whatsapp_account_health').select(columns)
   return (accountId === undefined ? all : all.where('account_id', '=', accountId)).execute()
 }
 
@@ -311,7 +388,7 @@ export async function applyReports(deps: ReportDeps, changes: readonly ReportedC
       if (!change) continue
       const merged = mergeNotices(notices, [...change.notices.values()], now)
       const messagingLimit = change.messagingLimit ?? limit
-      await saveReport(trx, ref, { notices: JSON.stringify(merged), messaging_limit: messagingLimit })
+      await saveReport(trx, ref, { notices: JSON.stringify(merged), messagingLimit })
       if (messagingLimit !== null && messagingLimit !== limit) logged.push({ ref, messagingLimit, previous: limit })
     }
     return logged
@@ -334,11 +411,11 @@ async function lockReports(trx: Kysely<Database>, refs: readonly WhatsAppAccount
 async function saveReport(
   trx: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
-  columns: { notices: string; messaging_limit: string | null },
+  { notices, messagingLimit }: { notices: string; messagingLimit: string | null },
 ): Promise<void> {
   await trx
     .updateTable('whatsapp_account_health')
-    .set(columns)
+    .set({ notices, messaging_limit: messagingLimit })
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .execute()
