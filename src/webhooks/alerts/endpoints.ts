@@ -21,20 +21,20 @@ export async function announceEndpoints(
   if ((await findChangedEndpoints(deps.db, { claim: false })).length === 0) return 0
   const rows = await deps.db.transaction().execute(async (trx) => {
     const claimed = await findChangedEndpoints(trx, { claim: true })
-    for (const row of claimed) await markEndpoint(trx, row, row.is_failing)
+    for (const row of claimed) await markEndpoint(trx, row)
     const events = claimed
-      .filter((row) => row.is_failing)
+      .filter((row) => row.isFailing)
       .map((row) => ({
-        ...toUnrecordedEvent({ accountId: row.account_id, id: row.id }, toEvent(row, deps.now())),
+        ...toUnrecordedEvent({ accountId: row.accountId, id: row.id }, toEvent(row, deps.now())),
         exceptEndpointId: row.id,
       }))
     await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, claimed.map(toChange))
     return claimed
   })
-  if (rows.some((row) => row.is_failing)) deps.notifications.notify('deliveries')
+  if (rows.some((row) => row.isFailing)) deps.notifications.notify('deliveries')
   if (rows.length > 0) wakeSenders(deps)
-  for (const { account_id: accountId, id: endpointId, is_failing: isFailing, disabled_reason: reason } of rows)
+  for (const { accountId, id: endpointId, isFailing, disabledReason: reason } of rows)
     if (isFailing)
       deps.log.warn({ accountId, endpointId, ...(reason !== null && { reason }) }, 'a webhook endpoint fails')
     else deps.log.info({ accountId, endpointId }, 'a webhook endpoint works again')
@@ -48,7 +48,7 @@ function nameEndpoint({ url, description }: ChangedEndpointRow): string {
 }
 
 function toChange(row: ChangedEndpointRow): AlertChange {
-  const { account_id: accountId, id: subjectId, is_failing: isFailing, enabled } = row
+  const { accountId, id: subjectId, isFailing, enabled } = row
   const about = { accountId, subjectId, code: 'endpoint_failing' } as const
   const { host } = new URL(row.url)
   const name = nameEndpoint(row)
@@ -56,7 +56,7 @@ function toChange(row: ChangedEndpointRow): AlertChange {
     const said = { title: facts.works({ host }), paragraphs: [facts.delivered({ name })] }
     return { ...about, kind: 'recovered', severity: 'warning', ...said }
   }
-  const { failing_since: since, disabled_reason: reason } = row
+  const { failingSince: since, disabledReason: reason } = row
   if (enabled) {
     const failed = since === null ? facts.failsForMinutes({ name }) : facts.failsSince({ name, since: timeOf(since) })
     const said = { title: facts.fails({ host }), paragraphs: [failed, facts.retried()] }
@@ -76,8 +76,8 @@ function toEvent(row: ChangedEndpointRow, now: Date): EndpointFailingEvent {
       endpointId: row.id,
       host: new URL(row.url).host,
       disabled: !row.enabled,
-      ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
-      ...(!row.enabled && row.disabled_reason !== null && { reason: row.disabled_reason }),
+      ...(row.failingSince && { failingSince: row.failingSince.toISOString() }),
+      ...(!row.enabled && row.disabledReason !== null && { reason: row.disabledReason }),
     },
   }
 }
@@ -87,14 +87,14 @@ const failingSeconds = 5 * 60
 
 /** An endpoint whose failure or recovery has not been announced. */
 interface ChangedEndpointRow {
-  account_id: string
+  accountId: string
   id: string
   url: string
   description: string | null
   enabled: boolean
-  disabled_reason: string | null
-  failing_since: Date | null
-  is_failing: boolean
+  disabledReason: string | null
+  failingSince: Date | null
+  isFailing: boolean
 }
 
 const maxRows = 200
@@ -109,7 +109,8 @@ async function findChangedEndpoints(
 ): Promise<ChangedEndpointRow[]> {
   const disabledByWaybill = [failingReason, goneReason]
   const { rows } = await sql<ChangedEndpointRow>`
-    select e.account_id, e.id, e.url, e.description, e.enabled, e.disabled_reason, e.failing_since, state.is_failing
+    select e.account_id as "accountId", e.id, e.url, e.description, e.enabled,
+      e.disabled_reason as "disabledReason", e.failing_since as "failingSince", state.is_failing as "isFailing"
     from webhook_endpoints e
     cross join lateral (
       select case when e.enabled
@@ -126,15 +127,11 @@ async function findChangedEndpoints(
   return rows
 }
 
-async function markEndpoint(
-  db: Kysely<Database>,
-  { account_id, id }: ChangedEndpointRow,
-  isFailing: boolean,
-): Promise<void> {
+async function markEndpoint(db: Kysely<Database>, { accountId, id, isFailing }: ChangedEndpointRow): Promise<void> {
   await db
     .updateTable('webhook_endpoints')
     .set({ announced_failing: isFailing })
-    .where('account_id', '=', account_id)
+    .where('account_id', '=', accountId)
     .where('id', '=', id)
     .execute()
 }

@@ -112,7 +112,7 @@ function recoverBatch(
 
 async function findBatch(
   db: Kysely<Database>,
-  { account_id: accountId, events }: Pick<EndpointRow, 'account_id' | 'events'>,
+  { accountId, events }: Pick<EndpointRow, 'accountId' | 'events'>,
   range: EventRange,
 ): Promise<{ eventIds: string[]; range: EventRange; remaining: EventRange | undefined }> {
   // One extra event shows where the next batch starts.

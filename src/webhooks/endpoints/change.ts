@@ -58,14 +58,14 @@ export async function addEndpoint(
   const secret = generateSecret(deps.randomBytes)
   const row = {
     id,
-    account_id: accountId,
+    accountId,
     url: input.url,
     events,
     description,
     ...limits,
-    headers_encrypted: encryptHeaders(deps.secrets, id, headers),
-    secret_encrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
-    created_at: deps.now(),
+    headersEncrypted: encryptHeaders(deps.secrets, id, headers),
+    secretEncrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
+    createdAt: deps.now(),
   }
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
@@ -112,7 +112,7 @@ export async function updateEndpoint(
     ...(update.events !== undefined && { events: checkEvents(update.events) }),
     ...(update.description !== undefined && { description: readDescription(update.description) }),
     ...(update.headers !== undefined && {
-      headers_encrypted: encryptHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
+      headersEncrypted: encryptHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
     }),
     ...checkLimits(update),
   }
@@ -123,7 +123,7 @@ export async function updateEndpoint(
     const moved = update.url === undefined ? undefined : move(row, update.url)
     await changeEndpoint(trx, accountId, endpointId, { ...moved?.changes, ...given })
     const isCleared = moved?.clearsHeaders === true && update.headers === undefined
-    return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failing_since !== null }
+    return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failingSince !== null }
   })
   const endpoint = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
   if (wasFailing) {
@@ -140,14 +140,14 @@ function readDescription(text: string): string | null {
 
 /** Returns the changes that a new URL causes; undefined if it is the current one. */
 function move(
-  { url: previousUrl, headers_encrypted }: Pick<EndpointRow, 'url' | 'headers_encrypted'>,
+  { url: previousUrl, headersEncrypted }: Pick<EndpointRow, 'url' | 'headersEncrypted'>,
   url: string,
 ): { changes: EndpointChanges; clearsHeaders: boolean } | undefined {
   if (url === previousUrl) return undefined
-  const clearsHeaders = headers_encrypted !== null && originOf(url) !== originOf(previousUrl)
+  const clearsHeaders = headersEncrypted !== null && originOf(url) !== originOf(previousUrl)
   return {
     // The failures were those of the previous URL.
-    changes: { url, failing_since: null, ...(clearsHeaders && { headers_encrypted: null }) },
+    changes: { url, failingSince: null, ...(clearsHeaders && { headersEncrypted: null }) },
     clearsHeaders,
   }
 }
@@ -165,7 +165,7 @@ export async function enableEndpoint(
 ): Promise<Endpoint> {
   const { waiting } = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
   await makeAllDue(deps, accountId, endpointId, waiting)
-  const changes = { enabled: true, disabled_reason: null, failing_since: null }
+  const changes = { enabled: true, disabledReason: null, failingSince: null }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
   deps.notifications.notify('deliveries')
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
@@ -189,7 +189,7 @@ export async function disableEndpoint(
   endpointId: string,
   { reason }: { reason: Fact },
 ): Promise<Endpoint> {
-  const changes = { enabled: false, disabled_reason: inEnglish(reason) }
+  const changes = { enabled: false, disabledReason: inEnglish(reason) }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }

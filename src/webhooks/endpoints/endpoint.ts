@@ -14,36 +14,36 @@ import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } f
 
 /** Omits secrets and headers. */
 function toEndpoint(row: EndpointSummaryRow, failures: readonly LastFailureRow[], now: Date): Endpoint {
-  const { previous_secret_expires_at: previousUntil } = row
-  const failure = failures.find(({ endpoint_id: endpointId }) => endpointId === row.id)
+  const { previousSecretExpiresAt: previousUntil } = row
+  const failure = failures.find(({ endpointId }) => endpointId === row.id)
   return {
     endpointId: row.id,
     url: row.url,
     events: row.events,
     state: row.enabled ? 'enabled' : 'disabled',
-    ...(!row.enabled && row.disabled_reason !== null && withFacts({ reason: readDisabledReason(row.disabled_reason) })),
+    ...(!row.enabled && row.disabledReason !== null && withFacts({ reason: readDisabledReason(row.disabledReason) })),
     ...(row.description !== null && { description: row.description }),
-    hasHeaders: row.headers_encrypted !== null,
-    ...(row.max_per_second !== null && { maxPerSecond: row.max_per_second }),
-    ...(row.max_concurrent !== null && { maxConcurrent: row.max_concurrent }),
+    hasHeaders: row.headersEncrypted !== null,
+    ...(row.maxPerSecond !== null && { maxPerSecond: row.maxPerSecond }),
+    ...(row.maxConcurrent !== null && { maxConcurrent: row.maxConcurrent }),
     waiting: Number(row.waiting),
-    ...(row.oldest_missed_event !== null && { missedSince: timeOfId(row.oldest_missed_event).toISOString() }),
-    ...(row.failing_since && { failed: Number(row.failed) }),
-    ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
-    ...(row.failing_since && failure && { failure: toFailure(failure, row.failing_since) }),
-    ...(row.last_delivered_at && { lastDeliveredAt: row.last_delivered_at.toISOString() }),
+    ...(row.oldestMissedEvent !== null && { missedSince: timeOfId(row.oldestMissedEvent).toISOString() }),
+    ...(row.failingSince && { failed: Number(row.failed) }),
+    ...(row.failingSince && { failingSince: row.failingSince.toISOString() }),
+    ...(row.failingSince && failure && { failure: toFailure(failure, row.failingSince) }),
+    ...(row.lastDeliveredAt && { lastDeliveredAt: row.lastDeliveredAt.toISOString() }),
     ...(previousUntil && previousUntil > now && { previousSecretUntil: previousUntil.toISOString() }),
-    createdAt: row.created_at.toISOString(),
+    createdAt: row.createdAt.toISOString(),
   }
 }
 
 function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
   return {
     since: since.toISOString(),
-    ...(row.status_code !== 0 && { statusCode: row.status_code }),
+    ...(row.statusCode !== 0 && { statusCode: row.statusCode }),
     ...withFacts({ error: readDeliveryFailure(row.error) }),
-    durationMilliseconds: row.max_duration_ms,
-    isMixed: row.is_mixed,
+    durationMilliseconds: row.maxDurationMilliseconds,
+    isMixed: row.isMixed,
   }
 }
 
@@ -61,13 +61,13 @@ export async function requireEndpoint(
 ): Promise<Endpoint> {
   const row = await findEndpointSummary(db, accountId, endpointId)
   if (!row) throw endpointNotFound(endpointId)
-  return toEndpoint(row, row.failing_since ? await findLastFailures(db, accountId) : [], now)
+  return toEndpoint(row, row.failingSince ? await findLastFailures(db, accountId) : [], now)
 }
 
 /** Lists the endpoints of an account, oldest first. */
 export async function listEndpoints(deps: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Endpoint[]> {
   await requireAccount(deps.db, accountId)
   const rows = await findEndpointSummaries(deps.db, accountId)
-  const failures = rows.some((row) => row.failing_since) ? await findLastFailures(deps.db, accountId) : []
+  const failures = rows.some((row) => row.failingSince) ? await findLastFailures(deps.db, accountId) : []
   return rows.map((row) => toEndpoint(row, failures, deps.now()))
 }

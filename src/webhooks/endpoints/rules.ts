@@ -47,11 +47,11 @@ export interface EndpointLimits {
   maxConcurrent?: number | null | undefined
 }
 
-/** Returns the columns of the given limits. */
+/** Returns the given limits. */
 export function checkLimits({ maxPerSecond, maxConcurrent }: EndpointLimits) {
   return {
-    ...(maxPerSecond !== undefined && { max_per_second: checkLimit('maxPerSecond', maxPerSecond) }),
-    ...(maxConcurrent !== undefined && { max_concurrent: checkLimit('maxConcurrent', maxConcurrent) }),
+    ...(maxPerSecond !== undefined && { maxPerSecond: checkLimit('maxPerSecond', maxPerSecond) }),
+    ...(maxConcurrent !== undefined && { maxConcurrent: checkLimit('maxConcurrent', maxConcurrent) }),
   }
 }
 

@@ -32,23 +32,23 @@ export function generateSecret(randomBytes: (size: number) => Uint8Array): strin
 }
 
 const purposes = {
-  secret_encrypted: endpointSecretPurpose,
-  previous_secret_encrypted: endpointSecretPurpose,
-  headers_encrypted: endpointHeadersPurpose,
+  secretEncrypted: endpointSecretPurpose,
+  previousSecretEncrypted: endpointSecretPurpose,
+  headersEncrypted: endpointHeadersPurpose,
 } as const
 
-const columns = ['secret_encrypted', 'previous_secret_encrypted', 'headers_encrypted'] as const
+const fields = ['secretEncrypted', 'previousSecretEncrypted', 'headersEncrypted'] as const
 
 /** Returns the encrypted secrets and headers of all endpoints. */
 export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllEndpoints(db)
   return rows.flatMap((row) =>
-    columns.flatMap((column) => {
-      const ciphertext = row[column]
+    fields.flatMap((field) => {
+      const ciphertext = row[field]
       if (ciphertext === null) return []
       const replace: StoredSecret['replace'] = (db, to) =>
-        replaceEndpointSecret(db, row, column, { from: ciphertext, to })
-      return [{ recordId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
+        replaceEndpointSecret(db, row, field, { from: ciphertext, to })
+      return [{ recordId: row.id, purpose: purposes[field](row.id), ciphertext, replace }]
     }),
   )
 }
@@ -63,7 +63,7 @@ export async function revealSecret(
 ): Promise<{ secret: string }> {
   const row = await findEndpoint(db, accountId, endpointId)
   if (!row) throw endpointNotFound(endpointId)
-  return { secret: secrets.decrypt(row.secret_encrypted, endpointSecretPurpose(endpointId)) }
+  return { secret: secrets.decrypt(row.secretEncrypted, endpointSecretPurpose(endpointId)) }
 }
 
 const defaultOverlapSeconds = 24 * 60 * 60
@@ -98,9 +98,9 @@ export async function rotateSecret(
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
     await changeEndpoint(trx, accountId, endpointId, {
-      secret_encrypted: encrypted,
-      previous_secret_encrypted: until && row.secret_encrypted,
-      previous_secret_expires_at: until,
+      secretEncrypted: encrypted,
+      previousSecretEncrypted: until && row.secretEncrypted,
+      previousSecretExpiresAt: until,
     })
   })
   return { secret, ...(until && { previousSecretUntil: until.toISOString() }) }
@@ -121,13 +121,13 @@ export interface DecryptedEndpoint {
 
 type EncryptedEndpoint = Pick<
   EndpointRow,
-  'id' | 'headers_encrypted' | 'secret_encrypted' | 'previous_secret_encrypted' | 'previous_secret_expires_at'
+  'id' | 'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
 >
 
 export function decryptEndpoint(box: SecretBox, row: EncryptedEndpoint, now: Date): DecryptedEndpoint {
-  const { headers_encrypted: headers, previous_secret_encrypted: previous, previous_secret_expires_at: expiresAt } = row
+  const { headersEncrypted: headers, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
   const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
-  const secrets = stillSigns ? [row.secret_encrypted, previous] : [row.secret_encrypted]
+  const secrets = stillSigns ? [row.secretEncrypted, previous] : [row.secretEncrypted]
   return {
     headers: headers === null ? {} : parseHeaders(box.decrypt(headers, endpointHeadersPurpose(row.id))),
     secrets: secrets.map((secret) => box.decrypt(secret, endpointSecretPurpose(row.id))),

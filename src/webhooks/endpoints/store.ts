@@ -1,18 +1,56 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import type { Database, WebhookEndpointsTable } from '../../platform/db/schema.ts'
+import { type Kysely, type Selection, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
 
-export type EndpointRow = Selectable<WebhookEndpointsTable>
+const columns = [
+  'id',
+  'account_id as accountId',
+  'url',
+  'events',
+  'description',
+  'headers_encrypted as headersEncrypted',
+  'secret_encrypted as secretEncrypted',
+  'previous_secret_encrypted as previousSecretEncrypted',
+  'previous_secret_expires_at as previousSecretExpiresAt',
+  'enabled',
+  'disabled_reason as disabledReason',
+  'failing_since as failingSince',
+  'max_per_second as maxPerSecond',
+  'max_concurrent as maxConcurrent',
+  'created_at as createdAt',
+] as const
+
+export type EndpointRow = Selection<Database, 'webhook_endpoints', (typeof columns)[number]>
 
 export interface EndpointSummaryRow extends EndpointRow {
   waiting: string
   /** ID of the oldest event whose delivery is waiting, or has failed for good since the endpoint started failing. */
-  oldest_missed_event: string | null
+  oldestMissedEvent: string | null
   failed: string
-  last_delivered_at: Date | null
+  lastDeliveredAt: Date | null
 }
 
-export async function insertEndpoint(db: Kysely<Database>, row: Insertable<WebhookEndpointsTable>): Promise<void> {
-  await db.insertInto('webhook_endpoints').values(row).execute()
+type NewEndpointRow = Pick<
+  EndpointRow,
+  'id' | 'accountId' | 'url' | 'events' | 'description' | 'headersEncrypted' | 'secretEncrypted' | 'createdAt'
+> &
+  Partial<Pick<EndpointRow, 'maxPerSecond' | 'maxConcurrent'>>
+
+export async function insertEndpoint(db: Kysely<Database>, row: NewEndpointRow): Promise<void> {
+  await db
+    .insertInto('webhook_endpoints')
+    .values({
+      id: row.id,
+      account_id: row.accountId,
+      url: row.url,
+      events: row.events,
+      description: row.description,
+      max_per_second: row.maxPerSecond,
+      max_concurrent: row.maxConcurrent,
+      headers_encrypted: row.headersEncrypted,
+      secret_encrypted: row.secretEncrypted,
+      created_at: row.createdAt,
+    })
+    .execute()
 }
 
 export async function countEndpoints(db: Kysely<Database>, accountId: string): Promise<number> {
@@ -55,22 +93,26 @@ export function lockEndpoint(
 }
 
 function selectEndpoint(db: Kysely<Database>, accountId: string, endpointId: string) {
-  return db.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', accountId).where('id', '=', endpointId)
+  return db
+    .selectFrom('webhook_endpoints')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('id', '=', endpointId)
 }
 
 /** Reads all accounts, for operators only. */
 export function findAllEndpoints(db: Kysely<Database>): Promise<EndpointRow[]> {
-  return db.selectFrom('webhook_endpoints').selectAll().orderBy('id').execute()
+  return db.selectFrom('webhook_endpoints').select(columns).orderBy('id').execute()
 }
 
 /** Reads all accounts, because operators pass an endpoint ID without its account. */
 export async function findAccountOfEndpoint(db: Kysely<Database>, endpointId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('webhook_endpoints')
-    .select('account_id')
+    .select('account_id as accountId')
     .where('id', '=', endpointId)
     .executeTakeFirst()
-  return row?.account_id
+  return row?.accountId
 }
 
 export type EndpointChanges = Partial<
@@ -79,19 +121,19 @@ export type EndpointChanges = Partial<
     | 'url'
     | 'events'
     | 'description'
-    | 'headers_encrypted'
+    | 'headersEncrypted'
     | 'enabled'
-    | 'disabled_reason'
-    | 'failing_since'
-    | 'secret_encrypted'
-    | 'previous_secret_encrypted'
-    | 'previous_secret_expires_at'
-    | 'max_per_second'
-    | 'max_concurrent'
+    | 'disabledReason'
+    | 'failingSince'
+    | 'secretEncrypted'
+    | 'previousSecretEncrypted'
+    | 'previousSecretExpiresAt'
+    | 'maxPerSecond'
+    | 'maxConcurrent'
   >
 >
 
-/** Returns whether the endpoint exists. */
+/** Changes that are undefined stay as they are. Returns whether the endpoint exists. */
 export async function changeEndpoint(
   db: Kysely<Database>,
   accountId: string,
@@ -100,7 +142,20 @@ export async function changeEndpoint(
 ): Promise<boolean> {
   const row = await db
     .updateTable('webhook_endpoints')
-    .set(changes)
+    .set({
+      url: changes.url,
+      events: changes.events,
+      description: changes.description,
+      headers_encrypted: changes.headersEncrypted,
+      enabled: changes.enabled,
+      disabled_reason: changes.disabledReason,
+      failing_since: changes.failingSince,
+      secret_encrypted: changes.secretEncrypted,
+      previous_secret_encrypted: changes.previousSecretEncrypted,
+      previous_secret_expires_at: changes.previousSecretExpiresAt,
+      max_per_second: changes.maxPerSecond,
+      max_concurrent: changes.maxConcurrent,
+    })
     .where('account_id', '=', accountId)
     .where('id', '=', endpointId)
     .returning('id')
@@ -119,20 +174,27 @@ export async function deleteEndpoint(db: Kysely<Database>, accountId: string, en
   return row !== undefined
 }
 
+const secretColumns = {
+  secretEncrypted: 'secret_encrypted',
+  previousSecretEncrypted: 'previous_secret_encrypted',
+  headersEncrypted: 'headers_encrypted',
+} as const
+
 /**
  * Returns false if the secret is no longer the one that the caller read, so that no concurrent change is overwritten.
  */
 export async function replaceEndpointSecret(
   db: Kysely<Database>,
-  row: { account_id: string; id: string },
-  column: 'secret_encrypted' | 'previous_secret_encrypted' | 'headers_encrypted',
+  { accountId, id }: Pick<EndpointRow, 'accountId' | 'id'>,
+  field: keyof typeof secretColumns,
   { from, to }: { from: string; to: string },
 ): Promise<boolean> {
+  const column = secretColumns[field]
   const changed = await db
     .updateTable('webhook_endpoints')
     .set({ [column]: to })
-    .where('account_id', '=', row.account_id)
-    .where('id', '=', row.id)
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
     .where(column, '=', from)
     .returning('id')
     .executeTakeFirst()
@@ -144,25 +206,25 @@ const recentDeliveries = 1000
 
 interface Waiting {
   waiting: string
-  oldest_event: string | null
+  oldestEvent: string | null
 }
 
 interface Recent {
-  last_delivered_at: Date | null
+  lastDeliveredAt: Date | null
   failed: string
-  oldest_failed_event: string | null
+  oldestFailedEvent: string | null
 }
 
 function selectSummaries(db: Kysely<Database>) {
   const waiting = sql<Waiting>`(
-    select count(*) as waiting, min(event_id) as oldest_event
+    select count(*) as waiting, min(event_id) as "oldestEvent"
     from webhook_deliveries where endpoint_id = webhook_endpoints.id
   )`.as<'queue'>(sql`queue`)
   const recent = sql<Recent>`(
-    select max(finished_at) filter (where outcome = 'delivered') as last_delivered_at,
+    select max(finished_at) filter (where outcome = 'delivered') as "lastDeliveredAt",
       count(*) filter (where outcome = 'failed' and finished_at >= webhook_endpoints.failing_since) as failed,
       min(event_id) filter (where outcome = 'failed' and finished_at >= webhook_endpoints.failing_since)
-        as oldest_failed_event
+        as "oldestFailedEvent"
     from (
       select finished_at, outcome, event_id from webhook_finished_deliveries finished
       where finished.account_id = webhook_endpoints.account_id and finished.endpoint_id = webhook_endpoints.id
@@ -173,7 +235,7 @@ function selectSummaries(db: Kysely<Database>) {
     .selectFrom('webhook_endpoints')
     .innerJoinLateral(waiting, (join) => join.onTrue())
     .innerJoinLateral(recent, (join) => join.onTrue())
-    .selectAll('webhook_endpoints')
-    .select(['queue.waiting', 'recent.failed', 'recent.last_delivered_at'])
-    .select(sql<string | null>`least(queue.oldest_event, recent.oldest_failed_event)`.as('oldest_missed_event'))
+    .select(columns)
+    .select(['queue.waiting', 'recent.failed', 'recent.lastDeliveredAt'])
+    .select(sql<string | null>`least(queue."oldestEvent", recent."oldestFailedEvent")`.as('oldestMissedEvent'))
 }

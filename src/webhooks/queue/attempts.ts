@@ -150,17 +150,17 @@ export class Attempts {
   /** Attempts a delivery as soon as its endpoint has a free slot. */
   begin(delivery: ClaimedDelivery, { windows, isLimited, sentAt }: ClaimTerms): void {
     const now = this.#options.monotonic()
-    const isFailing = delivery.endpoint_failing
+    const isFailing = delivery.endpointFailing
     const initial = { isFailing, isLimited, window: isFailing ? windows.failingWindow : windows.defaultWindow }
     const held: HeldDelivery = {
       delivery,
       isLimited,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
-      databaseOffset: delivery.claimed_at - now,
+      databaseOffset: delivery.claimedAt - now,
       recording: undefined,
     }
     this.#held.set(delivery.id, held)
-    this.#concurrency.begin(delivery.endpoint_id, initial, now, () => {
+    this.#concurrency.begin(delivery.endpointId, initial, now, () => {
       this.#deliver(held)
         .catch((error: unknown) =>
           this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
@@ -204,7 +204,7 @@ export class Attempts {
     { delivery, isLimited }: HeldDelivery,
     ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
   ): void {
-    const next = this.#concurrency.end(delivery.endpoint_id, ended, this.#options.monotonic())
+    const next = this.#concurrency.end(delivery.endpointId, ended, this.#options.monotonic())
     if (isLimited || next === undefined) return
     if (next === 'now') this.#events.slotFreed()
     else this.#events.slowSlotFreed()
@@ -219,15 +219,15 @@ export class Attempts {
         error: deliveryFailures.unreadableSecret(),
         durationMilliseconds: 0,
       }
-    const { url, event_id: eventId, payload } = delivery
+    const { url, eventId, payload } = delivery
     return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
   }
 
   #decrypt(delivery: ClaimedDelivery, now: Date): DecryptedEndpoint | undefined {
     try {
-      return decryptEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpoint_id }, now)
+      return decryptEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpointId }, now)
     } catch (error) {
-      const { endpoint_id: endpointId, endpoint_failing: isFailing } = delivery
+      const { endpointId, endpointFailing: isFailing } = delivery
       // Logged once, not for each retry.
       if (!isFailing)
         this.#deps.log.error({ err: error, endpointId }, 'could not decrypt the signing secret of an endpoint')

@@ -187,13 +187,13 @@ export class Claims {
     const { leaseSeconds } = this.#options
     const claim = { leaseSeconds, limit, afterEndpointId, capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#db, claim)
-    if (deliveries[0]) clockEstimateOf(this.#db).addSample(deliveries[0].claimed_at, sentAt)
+    if (deliveries[0]) clockEstimateOf(this.#db).addSample(deliveries[0].claimedAt, sentAt)
     for (const delivery of deliveries) this.#events.claimed(delivery, { windows, isLimited: false, sentAt })
     const coveredAllEndpoints = afterEndpointId === '' && deliveries.length < limit
     if (coveredAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
     else this.#concurrency.recordCut(deliveries)
     // If the claim reached its limit, the next one continues after this endpoint, so that every endpoint is served.
-    const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpoint_id
+    const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpointId
     this.#cursors.set(pass.of, stoppedAt ?? '')
     return deliveries.length
   }

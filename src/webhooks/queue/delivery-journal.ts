@@ -67,7 +67,7 @@ export function openDeliveryJournal(
 
 /** Without the start of the response, which would make the line long. */
 function lineOf({ delivery, result, startedAt }: EndedAttempt): string {
-  const { account_id: accountId, id, generation } = delivery
+  const { accountId, id, generation } = delivery
   const duration = Math.round(result.durationMilliseconds)
   return `A ${accountId} ${id} ${generation} ${startedAt.getTime()} ${duration} ${result.statusCode ?? 0}\n`
 }
@@ -87,7 +87,7 @@ function readLine(line: string): EndedAttempt | undefined {
   if (accountId === undefined || id === undefined || generation === undefined) return undefined
   if (startedAt === undefined || durationMilliseconds === undefined || statusCode === undefined) return undefined
   return {
-    delivery: { account_id: accountId, id, generation },
+    delivery: { accountId, id, generation },
     result: { outcome: 'delivered', statusCode, durationMilliseconds },
     startedAt: new Date(startedAt),
     waitSeconds: undefined,

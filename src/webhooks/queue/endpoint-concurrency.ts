@@ -253,8 +253,8 @@ export class EndpointConcurrency {
   }
 
   /** Records that a claim reached its limit: the endpoints of its deliveries may have more. */
-  recordCut(deliveries: readonly { endpoint_id: string }[]): void {
-    for (const { endpoint_id: endpointId } of deliveries) {
+  recordCut(deliveries: readonly { endpointId: string }[]): void {
+    for (const { endpointId } of deliveries) {
       const endpoint = this.#endpoints.get(endpointId)
       if (endpoint) endpoint.hasMore = true
     }
@@ -264,9 +264,9 @@ export class EndpointConcurrency {
    * Records the result of a claim that covered all endpoints: those whose capacity was not used up have no more due
    * deliveries.
    */
-  recordClaim(capacities: readonly EndpointCapacity[], deliveries: readonly { endpoint_id: string }[]): void {
+  recordClaim(capacities: readonly EndpointCapacity[], deliveries: readonly { endpointId: string }[]): void {
     const counts = new Map<string, number>()
-    for (const { endpoint_id: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
+    for (const { endpointId: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
     for (const { endpointId, deliveries: capacity } of capacities) {
       const endpoint = this.#endpoints.get(endpointId)
       if (endpoint && !endpoint.isLimited && capacity > 0) endpoint.hasMore = (counts.get(endpointId) ?? 0) >= capacity

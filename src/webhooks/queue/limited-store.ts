@@ -98,7 +98,7 @@ async function advancePacing(
   claimed: readonly ClaimedDelivery[],
 ): Promise<void> {
   const counts = new Map<string, number>()
-  for (const { endpoint_id: id } of claimed) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const { endpointId: id } of claimed) counts.set(id, (counts.get(id) ?? 0) + 1)
   const served = endpoints.filter(({ endpointId }) => counts.has(endpointId))
   if (served.length === 0) return
   await sql`

@@ -8,10 +8,10 @@ import type { AttemptResult } from '../sender/webhook-sender.ts'
 
 /** A delivery that this process has claimed until its lease ends, with everything that an attempt needs. */
 export interface ClaimedDelivery {
-  account_id: string
+  accountId: string
   id: string
-  endpoint_id: string
-  event_id: string
+  endpointId: string
+  eventId: string
   /** Number of earlier attempts. */
   attempts: number
   generation: number
@@ -19,14 +19,14 @@ export interface ClaimedDelivery {
   /** Trace context of the operation that caused the event. */
   traceparent: string | null
   url: string
-  headers_encrypted: string | null
-  secret_encrypted: string
-  previous_secret_encrypted: string | null
-  previous_secret_expires_at: Date | null
+  headersEncrypted: string | null
+  secretEncrypted: string
+  previousSecretEncrypted: string | null
+  previousSecretExpiresAt: Date | null
   /** Whether the last attempt at this endpoint failed. */
-  endpoint_failing: boolean
+  endpointFailing: boolean
   /** Milliseconds by the database clock, which alone determines due times and leases. */
-  claimed_at: number
+  claimedAt: number
 }
 
 /**
@@ -127,9 +127,12 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
     where d.ctid = any (array(select row_id from due))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
   )
-  select claimed.*, event.payload, event.traceparent, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
-    e.previous_secret_expires_at, e.failing_since is not null as endpoint_failing,
-    extract(epoch from now())::float8 * 1000 as claimed_at
+  select claimed.account_id as "accountId", claimed.id, claimed.endpoint_id as "endpointId",
+    claimed.event_id as "eventId", claimed.attempts, claimed.generation, event.payload, event.traceparent, e.url,
+    e.headers_encrypted as "headersEncrypted", e.secret_encrypted as "secretEncrypted",
+    e.previous_secret_encrypted as "previousSecretEncrypted",
+    e.previous_secret_expires_at as "previousSecretExpiresAt", e.failing_since is not null as "endpointFailing",
+    extract(epoch from now())::float8 * 1000 as "claimedAt"
   from claimed
   cross join commit_mode
   cross join lateral (
@@ -155,7 +158,7 @@ export function claimDueDeliveries(
 
 /** A finished attempt and its consequences. */
 export interface EndedAttempt {
-  delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>
+  delivery: Pick<ClaimedDelivery, 'accountId' | 'id' | 'generation'>
   result: AttemptResult
   startedAt: Date
   /** Seconds until the next attempt; undefined if the delivery is finished. */
@@ -309,7 +312,7 @@ export async function recordAttempts(
   { afterLease = false }: { afterLease?: boolean } = {},
 ): Promise<RecordedAttempts> {
   const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({
-    accountId: delivery.account_id,
+    accountId: delivery.accountId,
     deliveryId: delivery.id,
     generation: delivery.generation,
     outcome: result.outcome,
@@ -332,12 +335,12 @@ export async function recordAttempts(
 /** Makes claimed but unfinished deliveries due immediately. They are claimed again before waiting ones. */
 export async function releaseClaims(
   db: Kysely<Database>,
-  deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
+  deliveries: readonly Pick<ClaimedDelivery, 'accountId' | 'id' | 'generation'>[],
 ): Promise<void> {
   await sql`
     update webhook_deliveries d set due_at = now()
     from unnest(
-      ${deliveries.map((delivery) => delivery.account_id)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.accountId)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
       ${deliveries.map((delivery) => delivery.generation)}::integer[]
     ) as held (account_id, id, generation)
     where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(

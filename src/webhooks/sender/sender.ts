@@ -129,9 +129,9 @@ function describeAttempt({ url, eventId, delivery }: AttemptRequest): Record<str
     'messaging.message.id': eventId,
     ...(delivery && {
       'http.request.resend_count': delivery.attempts,
-      'waybill.account.id': delivery.account_id,
+      'waybill.account.id': delivery.accountId,
       'waybill.delivery.id': delivery.id,
-      'waybill.endpoint.id': delivery.endpoint_id,
+      'waybill.endpoint.id': delivery.endpointId,
     }),
   }
 }

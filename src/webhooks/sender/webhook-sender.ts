@@ -32,8 +32,8 @@ export interface AttemptRequest {
 /** The attributes of a delivery in traces. */
 interface AttemptedDelivery {
   id: string
-  account_id: string
-  endpoint_id: string
+  accountId: string
+  endpointId: string
   /** Number of earlier attempts. */
   attempts: number
   /** Trace context of the operation that caused the event. */

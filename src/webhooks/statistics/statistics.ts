@@ -34,7 +34,7 @@ export async function listActivity(
 ): Promise<OutputOf<typeof activityContract>> {
   const now = await readDatabaseClock(db)
   const range = rangeUntil(now, hourly)
-  const rowsByEndpoint = Map.groupBy(await findSlots(db, { accountId }, range), (row) => row.endpoint_id)
+  const rowsByEndpoint = Map.groupBy(await findSlots(db, { accountId }, range), (row) => row.endpointId)
   return {
     ...describeRange(range, now),
     items: [...rowsByEndpoint].map(([endpointId, rows]) => ({
@@ -78,7 +78,7 @@ function describeRange({ from, slotSeconds }: SlotRange, now: Date) {
 }
 
 function toSlot(row: SlotRow): AttemptSlot {
-  return { startAt: row.start_at.toISOString(), ...sumSlots([row]) }
+  return { startAt: row.startAt.toISOString(), ...sumSlots([row]) }
 }
 
 function sumSlots(rows: readonly SlotRow[]) {
@@ -87,12 +87,12 @@ function sumSlots(rows: readonly SlotRow[]) {
   if (attempts === 0) return counts
   return {
     ...counts,
-    averageMilliseconds: sumOf(rows, 'duration_ms') / attempts,
-    slowestMilliseconds: Math.max(...rows.map((row) => row.max_duration_ms)),
+    averageMilliseconds: sumOf(rows, 'durationMilliseconds') / attempts,
+    slowestMilliseconds: Math.max(...rows.map((row) => row.maxDurationMilliseconds)),
   }
 }
 
-function sumOf(rows: readonly SlotRow[], column: 'attempts' | 'succeeded' | 'duration_ms'): number {
+function sumOf(rows: readonly SlotRow[], column: 'attempts' | 'succeeded' | 'durationMilliseconds'): number {
   return rows.reduce((sum, row) => sum + row[column], 0)
 }
 
@@ -100,7 +100,7 @@ function toFailure(row: FailureRow): FailureGroup {
   return {
     ...withFacts({ error: readDeliveryFailure(row.error) }),
     attempts: row.attempts,
-    firstAt: row.first_at.toISOString(),
-    lastAt: row.last_at.toISOString(),
+    firstAt: row.firstAt.toISOString(),
+    lastAt: row.lastAt.toISOString(),
   }
 }

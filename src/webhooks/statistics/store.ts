@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
 export interface SlotRow {
-  endpoint_id: string
-  start_at: Date
+  endpointId: string
+  startAt: Date
   attempts: number
   succeeded: number
-  duration_ms: number
-  max_duration_ms: number
+  durationMilliseconds: number
+  maxDurationMilliseconds: number
 }
 
 export interface SlotRange {
@@ -22,9 +22,10 @@ export async function findSlots(
   { from, slotSeconds }: SlotRange,
 ): Promise<SlotRow[]> {
   const { rows } = await sql<SlotRow>`
-    select endpoint_id, date_bin(make_interval(secs => ${slotSeconds}), slot, ${from}::timestamptz) as start_at,
+    select endpoint_id as "endpointId",
+      date_bin(make_interval(secs => ${slotSeconds}), slot, ${from}::timestamptz) as "startAt",
       sum(attempts)::float8 as attempts, coalesce(sum(attempts) filter (where error = ''), 0)::float8 as succeeded,
-      sum(duration_ms)::float8 as duration_ms, max(max_duration_ms) as max_duration_ms
+      sum(duration_ms)::float8 as "durationMilliseconds", max(max_duration_ms) as "maxDurationMilliseconds"
     from webhook_attempt_counts
     where account_id = ${accountId} and slot >= ${from}
       ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}
@@ -36,8 +37,8 @@ export async function findSlots(
 export interface FailureRow {
   error: string
   attempts: number
-  first_at: Date
-  last_at: Date
+  firstAt: Date
+  lastAt: Date
 }
 
 /** Groups failed attempts by error, which includes the status code, latest first. */
@@ -47,21 +48,21 @@ export async function findFailures(
   { from, limit }: { from: Date; limit: number },
 ): Promise<FailureRow[]> {
   const { rows } = await sql<FailureRow>`
-    select error, sum(attempts)::float8 as attempts, min(first_at) as first_at, max(last_at) as last_at
+    select error, sum(attempts)::float8 as attempts, min(first_at) as "firstAt", max(last_at) as "lastAt"
     from webhook_attempt_counts
     where account_id = ${accountId} and endpoint_id = ${endpointId} and slot >= ${from} and error <> ''
     group by error
-    order by last_at desc, error
+    order by "lastAt" desc, error
     limit ${limit}`.execute(db)
   return rows
 }
 
 export interface LastFailureRow {
-  endpoint_id: string
-  status_code: number
+  endpointId: string
+  statusCode: number
   error: string
-  max_duration_ms: number
-  is_mixed: boolean
+  maxDurationMilliseconds: number
+  isMixed: boolean
 }
 
 /**
@@ -70,7 +71,8 @@ export interface LastFailureRow {
  */
 export async function findLastFailures(db: Kysely<Database>, accountId: string): Promise<LastFailureRow[]> {
   const { rows } = await sql<LastFailureRow>`
-    select distinct on (endpoint_id) endpoint_id, status_code, error, max_duration_ms, is_mixed
+    select distinct on (endpoint_id) endpoint_id as "endpointId", status_code as "statusCode", error,
+      max_duration_ms as "maxDurationMilliseconds", is_mixed as "isMixed"
     from (
       select c.endpoint_id, c.status_code, c.error, max(c.max_duration_ms) as max_duration_ms,
         max(c.last_at) as last_at, count(*) over (partition by c.endpoint_id) > 1 as is_mixed

@@ -146,9 +146,9 @@ test('lists only the latest kinds of failures', async () => {
 test('counts every attempt of concurrent batches, once', async () => {
   const endpoints = await Promise.all([1, 2, 3].map((n) => webhooks.addEndpoint(`${receiver.url}/${n}`)))
   for (const { endpointId } of endpoints) await webhooks.fillQueue(endpointId, 40)
-  const { rows } = await sql<{ account_id: string; id: string; endpoint_id: string; generation: number }>`
+  const { rows } = await sql<{ accountId: string; id: string; generation: number }>`
     update webhook_deliveries set due_at = now() + interval '1 minute', claimed = true, generation = 1
-    returning account_id, id, endpoint_id, generation`.execute(database.db)
+    returning account_id as "accountId", id, generation`.execute(database.db)
   const batches = Array.from({ length: 12 }, (_, batch) => rows.filter((_, index) => index % 12 === batch))
 
   await Promise.all(

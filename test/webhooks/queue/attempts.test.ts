@@ -102,7 +102,7 @@ test('attempts and records a claimed delivery, and requests more for its endpoin
   expect(emitted).toEqual(['slotFreed', 'attempted', 'released'])
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
   const attempt = await database.db.selectFrom('webhook_attempts').selectAll().executeTakeFirstOrThrow()
-  expect(attempt.started_at).toEqual(new Date(delivery.claimed_at))
+  expect(attempt.started_at).toEqual(new Date(delivery.claimedAt))
 })
 
 test('emits an event when the delivery of an endpoint with limits is recorded', async () => {
@@ -132,7 +132,7 @@ test('skips a delivery whose lease would expire during its attempt, so that no t
   begin(inTime, { claimedAgo: marginMilliseconds })
   await expect.poll(() => attempts.held).toBe(0)
 
-  expect(receiver.received.map(({ id }) => id)).toEqual([inTime.event_id])
+  expect(receiver.received.map(({ id }) => id)).toEqual([inTime.eventId])
   expect(emitted.filter((name) => name === 'attempted')).toHaveLength(1)
   expect(await webhooks.deliveries()).toMatchObject([{ id: late.id, attempts: 0 }])
 })

@@ -38,7 +38,7 @@ function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & 
   const claims = new Claims(db, { leaseSeconds, maxHeld: 1_024, monotonic: () => time, ...options }, concurrency, {
     claimed: (delivery, terms) => {
       claimed.push({ delivery, terms })
-      const { endpoint_id: endpointId, endpoint_failing: isFailing } = delivery
+      const { endpointId, endpointFailing: isFailing } = delivery
       const window = isFailing ? terms.windows.failingWindow : terms.windows.defaultWindow
       const { isLimited } = terms
       concurrency.begin(endpointId, { isFailing, window, isLimited }, time, () => {})
@@ -48,10 +48,10 @@ function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & 
   })
   /** Ends the attempts of all claimed deliveries, or those of one endpoint. */
   const endAll = (milliseconds: number | undefined, endpointId?: string) => {
-    const ended = claimed.filter(({ delivery }) => delivery.endpoint_id === (endpointId ?? delivery.endpoint_id))
+    const ended = claimed.filter(({ delivery }) => delivery.endpointId === (endpointId ?? delivery.endpointId))
     for (const { delivery } of ended)
       concurrency.end(
-        delivery.endpoint_id,
+        delivery.endpointId,
         milliseconds === undefined ? { outcome: 'failed' } : { outcome: 'delivered', milliseconds },
         time,
       )
@@ -62,7 +62,7 @@ function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & 
     claimed,
     states,
     endAll,
-    endpoints: () => claimed.map(({ delivery }) => delivery.endpoint_id),
+    endpoints: () => claimed.map(({ delivery }) => delivery.endpointId),
     now: () => time,
     pass: (milliseconds: number) => void (time += milliseconds),
   }

@@ -45,7 +45,7 @@ function attemptOf(delivery: EndedAttempt['delivery']): EndedAttempt {
   return { delivery, result, startedAt, waitSeconds: undefined }
 }
 
-const someAttempt = (id: string) => attemptOf({ account_id: 'acc_1', id, generation: 1 })
+const someAttempt = (id: string) => attemptOf({ accountId: 'acc_1', id, generation: 1 })
 
 const claim = { leaseSeconds: 30, limit: 1, afterEndpointId: '', capacities: [], defaultWindow: 4, failingWindow: 4 }
 
@@ -106,7 +106,7 @@ interface Queued {
 
 const requeue = async ({ delivery }: Queued) => {
   await recordAttempts(database.db, [attemptOf(delivery)])
-  await requeueDelivery(database.db, delivery.account_id, delivery.id)
+  await requeueDelivery(database.db, delivery.accountId, delivery.id)
 }
 
 /** Only failed deliveries are recovered. */
@@ -114,7 +114,7 @@ const recover = async ({ delivery, endpointId }: Queued) => {
   const failed = { outcome: 'failed', statusCode: 500, durationMilliseconds: 1 } as const
   await recordAttempts(database.db, [{ ...attemptOf(delivery), result: failed }])
   const since = new Date(Date.now() - 60_000).toISOString()
-  await recoverPart(webhooks.deps, { accountId: delivery.account_id, endpointId, since })
+  await recoverPart(webhooks.deps, { accountId: delivery.accountId, endpointId, since })
 }
 
 test.each([

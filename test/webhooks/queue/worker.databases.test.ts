@@ -216,7 +216,7 @@ test('claims as many deliveries as each endpoint has capacity for, in endpoint o
 
   const claim = async (changes: Partial<Claim>) => {
     const counts: Record<string, number> = {}
-    for (const { endpoint_id: id } of await claimDueDeliveries(database.db, { ...wholeClaim, ...changes }))
+    for (const { endpointId: id } of await claimDueDeliveries(database.db, { ...wholeClaim, ...changes }))
       counts[id] = (counts[id] ?? 0) + 1
     return counts
   }
@@ -246,9 +246,9 @@ test('keeps a claim from other workers until the lease expires and then ignores 
   expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: 60 }])).lost).toEqual(new Set([mine.id]))
 
   const [theirs] = await claimDueDeliveries(database.db, wholeClaim)
-  expect(theirs).toMatchObject({ id: mine.id, event_id: mine.event_id, generation: mine.generation + 1 })
+  expect(theirs).toMatchObject({ id: mine.id, eventId: mine.eventId, generation: mine.generation + 1 })
   expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: undefined }])).lost).toEqual(new Set([mine.id]))
-  expect(await webhooks.attempts(mine.event_id)).toEqual([])
+  expect(await webhooks.attempts(mine.eventId)).toEqual([])
 
   if (!theirs) throw new Error('nothing was claimed')
   expect((await recordAttempts(database.db, [{ ...ended, delivery: theirs, waitSeconds: undefined }])).lost.size).toBe(
