@@ -1,11 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { EventPage, listEvents as contract } from '../../contracts/api/event.ts'
 import { MessageEvent, type WebhookEvent } from '../../contracts/events.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
-import type { Database, EventsTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
 import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../platform/ids.ts'
 import type { TraceContext, Tracing } from '../platform/telemetry/tracing.ts'
@@ -40,8 +40,6 @@ export async function listEvents(
   return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
 }
 
-type EventRow = Selectable<EventsTable>
-
 interface NewEvent {
   accountId: string
   id: string
@@ -74,12 +72,12 @@ export function toUnrecordedEvent(
 const clockMilliseconds = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 interface AdvancedClockRow {
-  account_id: string
+  accountId: string
   /** The timestamp of the last ID of the batch. */
   last: number
   /** The database clock, which may have been set back. */
   clock: number
-  endpoint_id: string | null
+  endpointId: string | null
   events: string[] | null
 }
 
@@ -108,7 +106,8 @@ const advanceClocks = statement<Lists<ClockAdvance>, AdvancedClockRow>(
       )
     returning account_id, last_milliseconds, ${clockMilliseconds} as clock
   )
-  select a.account_id, a.last_milliseconds::float8 as last, a.clock::float8 as clock, e.id as endpoint_id, e.events
+  select a.account_id as "accountId", a.last_milliseconds::float8 as last, a.clock::float8 as clock,
+    e.id as "endpointId", e.events
   from advanced a left join webhook_endpoints e on e.account_id = a.account_id`,
 )
 
@@ -180,9 +179,9 @@ export async function recordEvents(
   }))
   const rows = await advanceClocks(trx, listsOf(advanceColumns, advances))
   const recorded = assignIds(events, counts, rows, deps.randomBytes)
-  const rowsByAccount = Map.groupBy(rows, (row) => row.account_id)
+  const rowsByAccount = Map.groupBy(rows, (row) => row.accountId)
   const deliveries = recorded.flatMap(({ accountId, id: eventId, type, exceptEndpointId }) =>
-    (rowsByAccount.get(accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
+    (rowsByAccount.get(accountId) ?? []).flatMap(({ endpointId, events: types }) =>
       endpointId !== null && endpointId !== exceptEndpointId && types?.includes(type) === true
         ? [{ deliveryAccountId: accountId, eventId, endpointId, deliveryId: deps.newId('dlv') }]
         : [],
@@ -207,7 +206,7 @@ function assignIds(
   randomBytes: Deps['randomBytes'],
 ): (UnrecordedEvent & NewEvent)[] {
   const reserved = new Map<string, { ids: Iterator<string>; createdAt: Date }>()
-  for (const { account_id: accountId, last, clock } of rows) {
+  for (const { accountId, last, clock } of rows) {
     if (reserved.has(accountId)) continue
     const count = counts.get(accountId) ?? 0
     const first = last - spanOfIdsInOrder(count)
@@ -239,10 +238,14 @@ async function findEvents(
   accountId: string,
   filter: EventFilter,
   limit: number,
-): Promise<EventRow[]> {
+): Promise<Pick<NewEvent, 'id' | 'payload'>[]> {
   const { type, messageId, from, until, afterId } = filter
   // Events of WhatsApp accounts and templates are delivered, but not listed.
-  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('type', 'like', 'message.%')
+  let query = db
+    .selectFrom('events')
+    .select(['id', 'payload'])
+    .where('account_id', '=', accountId)
+    .where('type', 'like', 'message.%')
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)
   // The timestamp in an ID is never before the time of its event and is ahead of it by a known maximum at most, so the
@@ -259,10 +262,10 @@ async function findEvents(
 async function readAheadMilliseconds(db: Kysely<Database>, accountId: string): Promise<number> {
   const row = await db
     .selectFrom('event_clocks')
-    .select('ahead_milliseconds')
+    .select('ahead_milliseconds as aheadMilliseconds')
     .where('account_id', '=', accountId)
     .executeTakeFirst()
-  return Number(row?.ahead_milliseconds ?? 0)
+  return Number(row?.aheadMilliseconds ?? 0)
 }
 
 /** Returns the ID of the last event of an account; undefined if it has none. */

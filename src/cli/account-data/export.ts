@@ -319,14 +319,16 @@ function readPayload(payload: string): unknown {
 
 const waiting = {
   table: 'webhook_deliveries',
-  fields: `id, endpoint_id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at`,
+  fields: `id, endpoint_id as "endpointId", event_id as "eventId", 'waiting' as state, created_at as "createdAt",
+    due_at as "dueAt", null::timestamptz as "finishedAt"`,
 }
 const finished = {
   table: 'webhook_finished_deliveries',
-  fields: `id, endpoint_id, event_id, outcome as state, created_at, null::timestamptz as due_at, finished_at`,
+  fields: `id, endpoint_id as "endpointId", event_id as "eventId", outcome as state, created_at as "createdAt",
+    null::timestamptz as "dueAt", finished_at as "finishedAt"`,
 }
 
-type StoredDelivery = Omit<DeliveryRow, 'type' | 'message_id'> & { endpoint_id: string }
+type StoredDelivery = Omit<DeliveryRow, 'type' | 'messageId'> & { endpointId: string }
 
 /** Records do not repeat the event type and the message ID, which the exported event has. */
 async function* readDeliveries(
@@ -337,10 +339,10 @@ async function* readDeliveries(
   const pages = readPages<StoredDelivery>(db, accountId, { ...from, key: ['id'], toRecord: (row) => row })
   for await (const page of pages as AsyncGenerator<StoredDelivery[], void, void>) {
     const ids = page.map(({ id }) => id)
-    const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
+    const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.deliveryId)
     yield page.map((row) => ({
-      endpointId: row.endpoint_id,
-      ...toDelivery({ ...row, type: null, message_id: null }, attempts.get(row.id) ?? [], {
+      endpointId: row.endpointId,
+      ...toDelivery({ ...row, type: null, messageId: null }, attempts.get(row.id) ?? [], {
         enabled: true,
         withReplies: true,
       }),

@@ -102,15 +102,15 @@ export async function getMessageHistory(
   const ids = rows.map((row) => row.id)
   const events = await findEventsOfMessage(db, accountId, messageId, maxEvents)
   const payloads = new Map(withReplies ? events.map(({ id, payload }) => [id, payload]) : [])
-  const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
+  const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.deliveryId)
   return {
     ...describe(stored),
     replies: events.flatMap(({ type, payload }) => (type === 'message.replied' ? toReplies(payload, withReplies) : [])),
     deliveries: rows.map((row) => ({
       ...toDelivery(row, attempts.get(row.id) ?? [], { enabled: row.enabled, withReplies }),
-      endpointId: row.endpoint_id,
+      endpointId: row.endpointId,
       url: row.url,
-      ...payloadOf(payloads.get(row.event_id)),
+      ...payloadOf(payloads.get(row.eventId)),
     })),
   }
 }

@@ -433,7 +433,7 @@ interface OneTimeCodeLimitsTable {
   used: number
 }
 
-export interface WebhookEndpointsTable {
+interface WebhookEndpointsTable {
   id: string
   account_id: string
   url: string
@@ -518,7 +518,7 @@ interface WebhookFinishedDeliveriesTable {
 }
 
 /** One HTTP request of a delivery. */
-export interface WebhookAttemptsTable {
+interface WebhookAttemptsTable {
   account_id: string
   delivery_id: string
   endpoint_id: string

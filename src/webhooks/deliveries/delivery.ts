@@ -56,12 +56,12 @@ export async function listDeliveries(
       accountId,
       rows.map((row) => row.id),
     ),
-    (attempt) => attempt.delivery_id,
+    (attempt) => attempt.deliveryId,
   )
   const last = rows.at(-1)
   return {
     items: rows.map((row) => toDelivery(row, attempts.get(row.id) ?? [], { enabled: endpoint.enabled, withReplies })),
-    ...(found.length > limit && last && { nextCursor: last.event_id }),
+    ...(found.length > limit && last && { nextCursor: last.eventId }),
   }
 }
 
@@ -82,13 +82,13 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], { enabled, 
   const withResponses = withReplies || !canRepeatReply(row)
   return {
     deliveryId: row.id,
-    eventId: row.event_id,
+    eventId: row.eventId,
     ...(row.type !== null && { type: row.type }),
-    ...(row.message_id !== null && row.type?.startsWith('message.') === true && { messageId: row.message_id }),
+    ...(row.messageId !== null && row.type?.startsWith('message.') === true && { messageId: row.messageId }),
     state: row.state,
-    createdAt: row.created_at.toISOString(),
-    ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
-    ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
+    createdAt: row.createdAt.toISOString(),
+    ...(row.dueAt && enabled && { nextAttemptAt: row.dueAt.toISOString() }),
+    ...(row.finishedAt && { finishedAt: row.finishedAt.toISOString() }),
     // Numbered here, because the stored numbers restart when a delivery is retried.
     attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1, withResponses)),
   }
@@ -102,11 +102,11 @@ function canRepeatReply({ type }: DeliveryRow): boolean {
 function toAttempt(row: AttemptRow, number: number, withResponse: boolean): Attempt {
   return {
     number,
-    startedAt: row.started_at.toISOString(),
-    durationMilliseconds: row.duration_ms,
-    ...(row.status_code !== null && { statusCode: row.status_code }),
+    startedAt: row.startedAt.toISOString(),
+    durationMilliseconds: row.durationMilliseconds,
+    ...(row.statusCode !== null && { statusCode: row.statusCode }),
     ...(row.error !== null && withFacts({ error: readDeliveryFailure(row.error) })),
-    ...(withResponse && row.response_start !== null && { responseStart: row.response_start }),
+    ...(withResponse && row.responseStart !== null && { responseStart: row.responseStart }),
   }
 }
 

@@ -54,9 +54,9 @@ function selectRecoverable(
   waiting: readonly WaitingDelivery[],
   finished: readonly FinishedDelivery[],
 ): Recoverable {
-  const covered = new Set(waiting.map((delivery) => delivery.event_id))
+  const covered = new Set(waiting.map((delivery) => delivery.eventId))
   const failed = new Map<string, string>()
-  for (const { id, event_id: eventId, outcome } of finished) {
+  for (const { id, eventId, outcome } of finished) {
     if (outcome === 'delivered') covered.add(eventId)
     else failed.set(eventId, id)
   }
@@ -204,7 +204,7 @@ async function findEventIds(
 
 interface WaitingDelivery {
   id: string
-  event_id: string
+  eventId: string
 }
 
 /** Returns waiting and running deliveries of a range of events. */
@@ -215,7 +215,7 @@ function findWaitingDeliveries(
 ): Promise<WaitingDelivery[]> {
   return db
     .selectFrom('webhook_deliveries')
-    .select(['id', 'event_id'])
+    .select(['id', 'event_id as eventId'])
     .where('account_id', '=', accountId)
     .where('endpoint_id', '=', endpointId)
     .where('event_id', '>=', fromId)
@@ -247,7 +247,7 @@ async function filterByLastError(
 
 interface FinishedDelivery {
   id: string
-  event_id: string
+  eventId: string
   outcome: 'delivered' | 'failed'
 }
 
@@ -259,7 +259,7 @@ function findFinishedDeliveries(
 ): Promise<FinishedDelivery[]> {
   return db
     .selectFrom('webhook_finished_deliveries')
-    .select(['id', 'event_id', 'outcome'])
+    .select(['id', 'event_id as eventId', 'outcome'])
     .where('account_id', '=', accountId)
     .where('endpoint_id', '=', endpointId)
     .where('event_id', '>=', fromId)

@@ -1,5 +1,5 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Database, WebhookAttemptsTable } from '../../platform/db/schema.ts'
+import { type Kysely, type Selection, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
 import { longerThanLeaseSeconds, requeuedGeneration } from '../queue/store.ts'
 
 /** Maximum number of rows per statement, so that each statement is short. */
@@ -85,17 +85,16 @@ export interface DeliveryKeys {
 /** Reads all accounts, because operators pass a delivery ID without its account. */
 export async function findDelivery(db: Kysely<Database>, deliveryId: string): Promise<DeliveryKeys | undefined> {
   // Deliveries are keyed by account first, so each account is queried separately.
-  const { rows } = await sql<{ account_id: string; endpoint_id: string; event_id: string }>`
+  const { rows } = await sql<DeliveryKeys>`
     select found.* from accounts cross join lateral (
-      select account_id, endpoint_id, event_id from webhook_deliveries
+      select account_id as "accountId", endpoint_id as "endpointId", event_id as "eventId" from webhook_deliveries
       where account_id = accounts.id and id = ${deliveryId}
       union all
       select account_id, endpoint_id, event_id from webhook_finished_deliveries
       where account_id = accounts.id and id = ${deliveryId}
     ) found
     limit 1`.execute(db)
-  const [row] = rows
-  return row && { accountId: row.account_id, endpointId: row.endpoint_id, eventId: row.event_id }
+  return rows[0]
 }
 
 export async function findOwnDelivery(
@@ -138,17 +137,20 @@ export async function findPayload(
 
 export interface DeliveryRow {
   id: string
-  event_id: string
+  eventId: string
   state: 'waiting' | 'delivered' | 'failed'
-  created_at: Date
+  createdAt: Date
   /** Null if the delivery is finished. */
-  due_at: Date | null
+  dueAt: Date | null
   /** Null while the delivery is waiting. */
-  finished_at: Date | null
+  finishedAt: Date | null
   /** Null if the event is older than the retention period. */
   type: string | null
-  message_id: string | null
+  messageId: string | null
 }
+
+const foundColumns = sql`found.id, found.event_id as "eventId", found.state, found.created_at as "createdAt",
+      found.due_at as "dueAt", found.finished_at as "finishedAt"`
 
 /** Returns deliveries of an endpoint, newest event first. `beforeEventId` is the last event of the previous page. */
 export async function findDeliveries(
@@ -169,7 +171,7 @@ export async function findDeliveries(
     order by event_id desc limit ${limit})`
   const both = sql`${waiting} union all ${finished}`
   const { rows } = await sql<DeliveryRow>`
-    select found.*, events.type, events.message_id
+    select ${foundColumns}, events.type, events.message_id as "messageId"
     from (${state === undefined ? both : state === 'waiting' ? waiting : finished}) found
     left join events on events.account_id = ${accountId} and events.id = found.event_id
     order by found.event_id desc, found.id desc
@@ -178,7 +180,7 @@ export async function findDeliveries(
 }
 
 export interface MessageDeliveryRow extends DeliveryRow {
-  endpoint_id: string
+  endpointId: string
   url: string
   enabled: boolean
 }
@@ -204,7 +206,8 @@ export async function findDeliveriesOfMessage(
       where account_id = ${accountId} and event_id in (select id from message_events)
         and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
     )
-    select found.*, message_events.type, message_events.message_id, endpoints.url, endpoints.enabled
+    select ${foundColumns}, found.endpoint_id as "endpointId", message_events.type,
+      message_events.message_id as "messageId", endpoints.url, endpoints.enabled
     from found
     join message_events on message_events.id = found.event_id
     join webhook_endpoints endpoints on endpoints.id = found.endpoint_id and endpoints.account_id = ${accountId}
@@ -213,14 +216,23 @@ export async function findDeliveriesOfMessage(
   return rows
 }
 
-export type AttemptRow = Selectable<WebhookAttemptsTable>
+const attemptColumns = [
+  'delivery_id as deliveryId',
+  'started_at as startedAt',
+  'duration_ms as durationMilliseconds',
+  'status_code as statusCode',
+  'error',
+  'response_start as responseStart',
+] as const
+
+export type AttemptRow = Selection<Database, 'webhook_attempts', (typeof attemptColumns)[number]>
 
 /** Returns attempts in the order in which they were made. */
 export function findAttempts(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<AttemptRow[]> {
   if (deliveryIds.length === 0) return Promise.resolve([])
   return db
     .selectFrom('webhook_attempts')
-    .selectAll()
+    .select(attemptColumns)
     .where('account_id', '=', accountId)
     .where('delivery_id', 'in', deliveryIds)
     .orderBy('started_at')
