@@ -720,7 +720,7 @@ export interface AlertSettingsTable {
 }
 
 /** Problems for which an alert was sent, or will be sent after quiet hours. */
-export interface AlertsTable {
+interface AlertsTable {
   account_id: string
   id: string
   code: string

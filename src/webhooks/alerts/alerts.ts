@@ -21,9 +21,9 @@ export async function acknowledgeAlert(
       throw new ServiceError('NOT_FOUND', `No alert has the ID ${alertId}.`, {
         remedy: `List the alerts: waybill alert list ${accountId}`,
       })
-    if (row.recovered_at !== null) throw new ServiceError('SETTING_REFUSED', 'This alert is already resolved.')
-    if (row.acknowledged_at !== null) return toAlert(row)
-    const changes = { acknowledged_at: now(), acknowledged_by: by, due_at: null }
+    if (row.recoveredAt !== null) throw new ServiceError('SETTING_REFUSED', 'This alert is already resolved.')
+    if (row.acknowledgedAt !== null) return toAlert(row)
+    const changes = { acknowledgedAt: now(), acknowledgedBy: by, dueAt: null }
     return toAlert((await changeAlert(trx, row, changes)) ?? row)
   })
 }
@@ -34,12 +34,12 @@ function toAlert(row: AlertRow): Alert {
     severity: toSeverity(row),
     title: row.title,
     body: row.body,
-    page: isAlertCode(row.code) ? pageOf(row.code, row.subject_id) : 'overview',
-    openedAt: row.opened_at.toISOString(),
-    ...(row.sent_at && { sentAt: row.sent_at.toISOString() }),
-    ...(row.acknowledged_at && { acknowledgedAt: row.acknowledged_at.toISOString() }),
-    ...(row.acknowledged_by !== null && { acknowledgedBy: row.acknowledged_by }),
-    ...(row.recovered_at && { recoveredAt: row.recovered_at.toISOString() }),
+    page: isAlertCode(row.code) ? pageOf(row.code, row.subjectId) : 'overview',
+    openedAt: row.openedAt.toISOString(),
+    ...(row.sentAt && { sentAt: row.sentAt.toISOString() }),
+    ...(row.acknowledgedAt && { acknowledgedAt: row.acknowledgedAt.toISOString() }),
+    ...(row.acknowledgedBy !== null && { acknowledgedBy: row.acknowledgedBy }),
+    ...(row.recoveredAt && { recoveredAt: row.recoveredAt.toISOString() }),
     ...readFacts(row),
   }
 }

@@ -69,25 +69,25 @@ async function raise(
     change: 'raised',
     severity: change.severity,
     previousSeverity: openAlert && toSeverity(openAlert),
-    wasSent: openAlert?.sent_at != null,
-    acknowledged: openAlert?.acknowledged_at != null,
+    wasSent: openAlert?.sentAt != null,
+    acknowledged: openAlert?.acknowledgedAt != null,
     rules,
   })
-  const isAcknowledged = openAlert?.acknowledged_at != null && !send && dueAt === undefined
-  const columns = {
+  const isAcknowledged = openAlert?.acknowledgedAt != null && !send && dueAt === undefined
+  const changes = {
     severity: change.severity,
     ...toColumns(change),
-    due_at: dueAt ?? null,
-    sent_at: send ? now : (openAlert?.sent_at ?? null),
+    dueAt: dueAt ?? null,
+    sentAt: send ? now : (openAlert?.sentAt ?? null),
   }
   if (!openAlert) {
-    const { accountId: account_id, code, subjectId: subject_id } = change
-    const row = { ...columns, account_id, id: newId('alr'), code, subject_id, opened_at: now }
+    const { accountId, code, subjectId } = change
+    const row = { ...changes, accountId, id: newId('alr'), code, subjectId, openedAt: now }
     return (await insertAlert(trx, row)) && send
   }
   await changeAlert(trx, openAlert, {
-    ...columns,
-    ...(!isAcknowledged && { acknowledged_at: null, acknowledged_by: null }),
+    ...changes,
+    ...(!isAcknowledged && { acknowledgedAt: null, acknowledgedBy: null }),
   })
   return send
 }
@@ -106,21 +106,21 @@ async function recover(
     severity: openAlert ? toSeverity(openAlert) : change.severity,
     previousSeverity: openAlert && toSeverity(openAlert),
     // An earlier version sent alerts without recording them.
-    wasSent: openAlert ? openAlert.sent_at !== null : true,
-    acknowledged: openAlert?.acknowledged_at != null,
+    wasSent: openAlert ? openAlert.sentAt !== null : true,
+    acknowledged: openAlert?.acknowledgedAt != null,
     rules,
   })
   const text = toColumns(change)
   const recovery = {
-    recovery_title: text.title,
-    recovery_body: text.body,
-    recovered_at: now,
-    due_at: dueAt ?? null,
+    recoveryTitle: text.title,
+    recoveryBody: text.body,
+    recoveredAt: now,
+    dueAt: dueAt ?? null,
   }
   if (openAlert) await changeAlert(trx, openAlert, recovery)
   else {
-    const { accountId: account_id, code, subjectId: subject_id, severity } = change
-    const row = { account_id, id: newId('alr'), code, subject_id, severity, opened_at: now, sent_at: now }
+    const { accountId, code, subjectId, severity } = change
+    const row = { accountId, id: newId('alr'), code, subjectId, severity, openedAt: now, sentAt: now }
     await insertAlert(trx, { ...row, ...text, ...recovery })
   }
   return send

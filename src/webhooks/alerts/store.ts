@@ -1,5 +1,5 @@
-import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely'
-import type { AlertsTable, Database } from '../../platform/db/schema.ts'
+import { type Kysely, type Selection, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
 import type { AlertCode } from '../../../contracts/dashboard/alert.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { FactParam } from '../../../contracts/facts/fact.ts'
@@ -9,7 +9,26 @@ export const nameOfNumber = sql<FactParam>`coalesce(to_jsonb('+' || regexp_repla
   'code', ${alertFacts.phoneNumberId({ phoneNumberId: '' }).code}::text,
   'params', jsonb_build_object('phoneNumberId', w.phone_number_id)))`
 
-export type AlertRow = Selectable<AlertsTable>
+const columns = [
+  'account_id as accountId',
+  'id',
+  'code',
+  'subject_id as subjectId',
+  'severity',
+  'title',
+  'body',
+  'recovery_title as recoveryTitle',
+  'recovery_body as recoveryBody',
+  'opened_at as openedAt',
+  'sent_at as sentAt',
+  'due_at as dueAt',
+  'acknowledged_at as acknowledgedAt',
+  'acknowledged_by as acknowledgedBy',
+  'recovered_at as recoveredAt',
+  'facts',
+] as const
+
+export type AlertRow = Selection<Database, 'alerts', (typeof columns)[number]>
 
 interface AlertKey {
   accountId: string
@@ -24,7 +43,7 @@ export function lockOpenAlert(
 ): Promise<AlertRow | undefined> {
   return trx
     .selectFrom('alerts')
-    .selectAll()
+    .select(columns)
     .where('account_id', '=', accountId)
     .where('code', '=', code)
     .where('subject_id', '=', subjectId)
@@ -33,28 +52,60 @@ export function lockOpenAlert(
     .executeTakeFirst()
 }
 
+type NewAlertRow = Omit<AlertRow, 'acknowledgedAt' | 'acknowledgedBy' | Recovery> & Partial<Pick<AlertRow, Recovery>>
+
+type Recovery = 'recoveryTitle' | 'recoveryBody' | 'recoveredAt'
+
 /** Returns false if another node has just opened the same alert. */
-export async function insertAlert(trx: Kysely<Database>, row: Insertable<AlertsTable>): Promise<boolean> {
+export async function insertAlert(trx: Kysely<Database>, row: NewAlertRow): Promise<boolean> {
   const inserted = await trx
     .insertInto('alerts')
-    .values(row)
+    .values({
+      account_id: row.accountId,
+      id: row.id,
+      code: row.code,
+      subject_id: row.subjectId,
+      severity: row.severity,
+      title: row.title,
+      body: row.body,
+      recovery_title: row.recoveryTitle,
+      recovery_body: row.recoveryBody,
+      opened_at: row.openedAt,
+      sent_at: row.sentAt,
+      due_at: row.dueAt,
+      recovered_at: row.recoveredAt,
+      facts: row.facts,
+    })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   return inserted !== undefined
 }
 
+/** Changes that are undefined stay as they are. */
 export async function changeAlert(
   trx: Kysely<Database>,
-  { account_id, id }: Pick<AlertRow, 'account_id' | 'id'>,
-  changes: Omit<Updateable<AlertsTable>, 'account_id' | 'id'>,
+  { accountId, id }: Pick<AlertRow, 'accountId' | 'id'>,
+  changes: Partial<Omit<AlertRow, 'accountId' | 'id' | 'code' | 'subjectId' | 'openedAt'>>,
 ): Promise<AlertRow | undefined> {
   return trx
     .updateTable('alerts')
-    .set(changes)
-    .where('account_id', '=', account_id)
+    .set({
+      severity: changes.severity,
+      title: changes.title,
+      body: changes.body,
+      recovery_title: changes.recoveryTitle,
+      recovery_body: changes.recoveryBody,
+      sent_at: changes.sentAt,
+      due_at: changes.dueAt,
+      acknowledged_at: changes.acknowledgedAt,
+      acknowledged_by: changes.acknowledgedBy,
+      recovered_at: changes.recoveredAt,
+      facts: changes.facts,
+    })
+    .where('account_id', '=', accountId)
     .where('id', '=', id)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
@@ -64,7 +115,7 @@ const maxShown = 100
 export function findAlerts(db: Kysely<Database>, accountId: string): Promise<AlertRow[]> {
   return db
     .selectFrom('alerts')
-    .selectAll()
+    .select(columns)
     .where('account_id', '=', accountId)
     .orderBy(sql`recovered_at is not null`)
     .orderBy('opened_at', 'desc')
@@ -75,7 +126,7 @@ export function findAlerts(db: Kysely<Database>, accountId: string): Promise<Ale
 export function lockAlert(trx: Kysely<Database>, accountId: string, id: string): Promise<AlertRow | undefined> {
   return trx
     .selectFrom('alerts')
-    .selectAll()
+    .select(columns)
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .forUpdate()
@@ -88,7 +139,7 @@ const maxDue = 200
 export function lockDueAlerts(trx: Kysely<Database>, now: Date): Promise<AlertRow[]> {
   return trx
     .selectFrom('alerts')
-    .selectAll()
+    .select(columns)
     .where('due_at', '<=', now)
     .orderBy('due_at')
     .limit(maxDue)
@@ -105,7 +156,7 @@ export async function hasDueAlerts(db: Kysely<Database>, now: Date): Promise<boo
 
 /** Returns open alerts with these codes. Reads all accounts. */
 export function findOpenAlerts(db: Kysely<Database>, codes: readonly AlertCode[]): Promise<AlertRow[]> {
-  return db.selectFrom('alerts').selectAll().where('recovered_at', 'is', null).where('code', 'in', codes).execute()
+  return db.selectFrom('alerts').select(columns).where('recovered_at', 'is', null).where('code', 'in', codes).execute()
 }
 
 /** Marks open alerts as resolved without notifying anyone. */

@@ -1,8 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { TemplateEvent } from '../../../contracts/events.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
@@ -12,10 +12,20 @@ type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 /** Announced categories are reported by upcoming-categories.ts. */
 type CompletedEvent = Exclude<TemplateEvent, { type: 'template.category_changing' }>
 
-type ChangedTemplate = Omit<
-  Selectable<TemplatesTable>,
-  'components' | 'parameter_format' | 'edited_at' | 'synced_at'
-> & { whatsapp_account_ids: string[] }
+interface ChangedTemplate {
+  accountId: string
+  wabaId: string
+  name: string
+  language: string
+  whatsAppTemplateId: string
+  status: string
+  category: string | null
+  rejectedReason: string | null
+  qualityScore: string | null
+  announcedStatus: string | null
+  announcedCategory: string | null
+  whatsAppAccountIds: string[]
+}
 
 const maxRows = 200
 const facts = alertFacts.template
@@ -32,7 +42,7 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     const changes = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
     for (const row of rows) await markAnnounced(trx, row)
     const events = changes.map(({ row, event }) =>
-      toUnrecordedEvent({ accountId: row.account_id, id: row.whatsapp_template_id }, event),
+      toUnrecordedEvent({ accountId: row.accountId, id: row.whatsAppTemplateId }, event),
     )
     await recordEvents(deps, trx, events)
     await reportChanges(
@@ -54,12 +64,14 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
 /** Locks the templates, so that only one node announces each. A partial index covers exactly these rows. */
 async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
   const { rows } = await sql<ChangedTemplate>`
-    select t.account_id, t.waba_id, t.name, t.language, t.whatsapp_template_id, t.status, t.category,
-      t.rejected_reason, t.quality_score, t.announced_status, t.announced_category,
+    select t.account_id as "accountId", t.waba_id as "wabaId", t.name, t.language,
+      t.whatsapp_template_id as "whatsAppTemplateId", t.status, t.category, t.rejected_reason as "rejectedReason",
+      t.quality_score as "qualityScore", t.announced_status as "announcedStatus",
+      t.announced_category as "announcedCategory",
       array(
         select w.id from whatsapp_accounts w
         where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
-      ) as whatsapp_account_ids
+      ) as "whatsAppAccountIds"
     from templates t
     where t.announced_status is distinct from t.status or t.announced_category is distinct from t.category
     order by t.account_id, t.waba_id, t.name, t.language
@@ -70,12 +82,12 @@ async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
 
 /** Returns the events of a change; none if the state of the template was never announced. */
 function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedEvent[] {
-  const { status, category, announced_status: previousStatus, announced_category: previousCategory } = row
+  const { status, category, announcedStatus: previousStatus, announcedCategory: previousCategory } = row
   const data = {
     template: row.name,
     language: row.language,
-    templateId: row.whatsapp_template_id,
-    accountIds: row.whatsapp_account_ids,
+    templateId: row.whatsAppTemplateId,
+    accountIds: row.whatsAppAccountIds,
     status,
     ...(category !== null && { category }),
   }
@@ -83,12 +95,12 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedE
   const hasNewStatus = previousStatus !== null && previousStatus !== status
   if (hasNewStatus && status === 'APPROVED') events.push({ type: 'template.approved', timestamp, data })
   if (hasNewStatus && status === 'REJECTED')
-    events.push({ type: 'template.rejected', timestamp, data: { ...data, reason: row.rejected_reason ?? 'UNKNOWN' } })
+    events.push({ type: 'template.rejected', timestamp, data: { ...data, reason: row.rejectedReason ?? 'UNKNOWN' } })
   if (hasNewStatus && (status === 'PAUSED' || status === 'DISABLED'))
     events.push({
       type: 'template.paused',
       timestamp,
-      data: { ...data, ...(row.quality_score !== null && { qualityScore: row.quality_score }) },
+      data: { ...data, ...(row.qualityScore !== null && { qualityScore: row.qualityScore }) },
     })
   if (previousCategory !== null && category !== null && previousCategory !== category)
     events.push({ type: 'template.category_changed', timestamp, data: { ...data, category, previousCategory } })
@@ -98,9 +110,9 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedE
 /** Returns undefined for a category change, and for the approval of a template that was not stopped. */
 function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertChange | undefined {
   const about = {
-    accountId: row.account_id,
+    accountId: row.accountId,
     code: 'template_stopped',
-    subjectId: row.whatsapp_template_id,
+    subjectId: row.whatsAppTemplateId,
     severity: 'warning',
   } as const
   switch (type) {
@@ -119,7 +131,7 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
         paragraphs: [facts.reported(), facts.sendLess()],
       }
     case 'template.approved':
-      if (row.announced_status === null || !stoppedStatuses.has(row.announced_status)) return undefined
+      if (row.announcedStatus === null || !stoppedStatuses.has(row.announcedStatus)) return undefined
       return {
         ...about,
         kind: 'recovered',
@@ -137,18 +149,14 @@ async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promi
   await trx
     .updateTable('templates')
     .set({ announced_status: row.status, announced_category: row.category })
-    .where('account_id', '=', row.account_id)
-    .where('waba_id', '=', row.waba_id)
+    .where('account_id', '=', row.accountId)
+    .where('waba_id', '=', row.wabaId)
     .where('name', '=', row.name)
     .where('language', '=', row.language)
     .execute()
 }
 
-function logEvent(
-  { log }: AlertDeps,
-  { account_id: accountId }: ChangedTemplate,
-  { type, data }: CompletedEvent,
-): void {
+function logEvent({ log }: AlertDeps, { accountId }: ChangedTemplate, { type, data }: CompletedEvent): void {
   const { template, language } = data
   const about = { accountId, template, language }
   switch (type) {

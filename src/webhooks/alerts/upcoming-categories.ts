@@ -1,11 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { z } from 'zod'
 import type { TemplateCategoryChangingEvent } from '../../../contracts/events.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { CategoryCost } from '../../../contracts/pricing.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-accounts/health/upcoming-categories.ts'
 import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
@@ -20,18 +20,18 @@ export type ReadCategoryCost = (
   now: Date,
 ) => Promise<CategoryCost>
 
-type Row = Pick<
-  Selectable<TemplatesTable>,
-  | 'account_id'
-  | 'waba_id'
-  | 'name'
-  | 'language'
-  | 'whatsapp_template_id'
-  | 'status'
-  | 'category'
-  | 'upcoming_category'
-  | 'category_changes_at'
-> & { whatsapp_account_ids: string[] }
+interface Row {
+  accountId: string
+  wabaId: string
+  name: string
+  language: string
+  whatsAppTemplateId: string
+  status: string
+  category: string | null
+  upcomingCategory: string | null
+  categoryChangesAt: Date | null
+  whatsAppAccountIds: string[]
+}
 
 /** A template with the category that WhatsApp has announced. */
 interface Announced {
@@ -59,7 +59,7 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
       if (known) announced.push(known)
       changes.push(known ? toRaised(known) : toRecovered(row))
       await markAnnounced(trx, row, known?.cost)
-      await refreshUpcomingCategories(trx, { accountId: row.account_id, wabaId: row.waba_id })
+      await refreshUpcomingCategories(trx, row)
     }
     await recordEvents(
       deps,
@@ -76,7 +76,7 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
   }
   for (const { row, newCategory } of announced)
     deps.log.warn(
-      { accountId: row.account_id, template: row.name, language: row.language, newCategory },
+      { accountId: row.accountId, template: row.name, language: row.language, newCategory },
       'WhatsApp will change the category of a template',
     )
   return announced.length
@@ -85,12 +85,13 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
 /** Locks the templates, so that only one node reports each. A partial index covers exactly these rows. */
 async function claimChanged(trx: Kysely<Database>): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    select t.account_id, t.waba_id, t.name, t.language, t.whatsapp_template_id, t.status, t.category,
-      t.upcoming_category, t.category_changes_at,
+    select t.account_id as "accountId", t.waba_id as "wabaId", t.name, t.language,
+      t.whatsapp_template_id as "whatsAppTemplateId", t.status, t.category,
+      t.upcoming_category as "upcomingCategory", t.category_changes_at as "categoryChangesAt",
       array(
         select w.id from whatsapp_accounts w
         where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
-      ) as whatsapp_account_ids
+      ) as "whatsAppAccountIds"
     from templates t
     where t.announced_upcoming is distinct from t.upcoming_category
     order by t.account_id, t.waba_id, t.name, t.language
@@ -104,7 +105,7 @@ async function readAnnounced(
   row: Row,
   { readCost, now }: { readCost: ReadCategoryCost; now: Date },
 ): Promise<Announced | undefined> {
-  const { account_id: accountId, name: template, category, upcoming_category: newCategory } = row
+  const { accountId, name: template, category, upcomingCategory: newCategory } = row
   if (newCategory === null) return undefined
   return { row, newCategory, cost: await readCost(trx, { accountId, template, category, newCategory }, now) }
 }
@@ -112,9 +113,9 @@ async function readAnnounced(
 async function markAnnounced(trx: Kysely<Database>, row: Row, cost: CategoryCost | undefined): Promise<void> {
   await trx
     .updateTable('templates')
-    .set({ announced_upcoming: row.upcoming_category, upcoming_cost: cost ? JSON.stringify(cost) : null })
-    .where('account_id', '=', row.account_id)
-    .where('waba_id', '=', row.waba_id)
+    .set({ announced_upcoming: row.upcomingCategory, upcoming_cost: cost ? JSON.stringify(cost) : null })
+    .where('account_id', '=', row.accountId)
+    .where('waba_id', '=', row.wabaId)
     .where('name', '=', row.name)
     .where('language', '=', row.language)
     .execute()
@@ -127,20 +128,20 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
     data: {
       template: row.name,
       language: row.language,
-      templateId: row.whatsapp_template_id,
-      accountIds: row.whatsapp_account_ids,
+      templateId: row.whatsAppTemplateId,
+      accountIds: row.whatsAppAccountIds,
       status: row.status,
       ...(row.category !== null && { category: row.category }),
       newCategory,
-      ...(row.category_changes_at && { takesEffectAt: row.category_changes_at.toISOString() }),
+      ...(row.categoryChangesAt && { takesEffectAt: row.categoryChangesAt.toISOString() }),
       cost,
     },
   }
-  return toUnrecordedEvent({ accountId: row.account_id, id: row.whatsapp_template_id }, event)
+  return toUnrecordedEvent({ accountId: row.accountId, id: row.whatsAppTemplateId }, event)
 }
 
 function toRaised({ row, newCategory: category, cost }: Announced): AlertChange {
-  const { category_changes_at: at } = row
+  const { categoryChangesAt: at } = row
   const isRejected = isRejectedInstead(category)
   return {
     ...about(row),
@@ -167,6 +168,6 @@ function toRecovered(row: Row): AlertChange {
   return { ...about(row), kind: 'recovered', title: facts.over(row), paragraphs: [present] }
 }
 
-function about({ account_id: accountId, whatsapp_template_id: subjectId }: Row) {
+function about({ accountId, whatsAppTemplateId: subjectId }: Row) {
   return { accountId, code: 'template_category_changing', subjectId, severity: 'warning' } as const
 }

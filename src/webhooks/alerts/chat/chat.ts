@@ -1,11 +1,11 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selection } from 'kysely'
 import { type Chat, type ChatFormat, chatFormats, type ChatTest } from '../../../../contracts/dashboard/alert.ts'
 import { invalidField, ServiceError } from '../../../../contracts/errors.ts'
 import { accountNotFound } from '../../../accounts/account.ts'
 import type { StoredSecret } from '../../../accounts/rekey.ts'
 import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
-import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
+import type { Database } from '../../../platform/db/schema.ts'
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
@@ -73,39 +73,40 @@ export async function removeChat({ db }: Pick<Deps, 'db'>, accountId: string): P
   })
 }
 
-type ChatColumns = Pick<
-  AlertSettingsTable,
-  'account_id' | 'chat_url_encrypted' | 'chat_format' | 'chat_problem' | 'chat_problem_at'
->
+const columns = [
+  'account_id as accountId',
+  'chat_url_encrypted as chatUrlEncrypted',
+  'chat_format as chatFormat',
+  'chat_problem as chatProblem',
+  'chat_problem_at as chatProblemAt',
+] as const
+
+type ChatRow = Selection<Database, 'alert_settings', (typeof columns)[number]>
 
 /** Returns the chat without the secret parts of its URL; undefined if the account has none. */
-export function toChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatColumns): Chat | undefined {
+export function toChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatRow): Chat | undefined {
   const chat = openChat({ secrets }, row)
   if (!chat) return undefined
   return {
     format: chat.format,
     host: new URL(chat.url).hostname,
-    ...(row.chat_problem !== null && withFacts({ problem: readDeliveryFailure(row.chat_problem) })),
-    ...(row.chat_problem_at && { problemAt: row.chat_problem_at.toISOString() }),
+    ...(row.chatProblem !== null && withFacts({ problem: readDeliveryFailure(row.chatProblem) })),
+    ...(row.chatProblemAt && { problemAt: row.chatProblemAt.toISOString() }),
   }
 }
 
 /** Throws if no key can decrypt the URL. */
 export function openChat(
   { secrets }: Pick<Deps, 'secrets'>,
-  { account_id: accountId, chat_url_encrypted: url, chat_format: format }: ChatColumns,
+  { accountId, chatUrlEncrypted: url, chatFormat: format }: ChatRow,
 ): DecryptedChat | undefined {
   const knownFormat = chatFormats.find((one) => one === format)
   if (url === null || knownFormat === undefined) return undefined
   return { url: secrets.decrypt(url, urlPurpose(accountId)), format: knownFormat }
 }
 
-export function findChatRow(db: Kysely<Database>, accountId: string): Promise<ChatColumns | undefined> {
-  return db
-    .selectFrom('alert_settings')
-    .select(['account_id', 'chat_url_encrypted', 'chat_format', 'chat_problem', 'chat_problem_at'])
-    .where('account_id', '=', accountId)
-    .executeTakeFirst()
+export function findChatRow(db: Kysely<Database>, accountId: string): Promise<ChatRow | undefined> {
+  return db.selectFrom('alert_settings').select(columns).where('account_id', '=', accountId).executeTakeFirst()
 }
 
 /** Posts a test message immediately, bypassing the queue. */
@@ -136,23 +137,26 @@ export async function testChat(
 /** Stores why a post failed, or clears the problem after a success, unless the chat was replaced in the meantime. */
 export async function recordResult(
   { db, now }: Pick<Deps, 'db' | 'now'>,
-  row: ChatColumns,
+  row: ChatRow,
   { outcome, error = 'failed' }: Pick<AttemptResult, 'outcome' | 'error'>,
 ): Promise<void> {
   const isPosted = outcome === 'delivered'
-  if (isPosted && row.chat_problem === null) return
+  if (isPosted && row.chatProblem === null) return
   await db
     .updateTable('alert_settings')
     .set({ chat_problem: isPosted ? null : inEnglish(error), chat_problem_at: isPosted ? null : now() })
-    .where('account_id', '=', row.account_id)
-    .where('chat_url_encrypted', '=', row.chat_url_encrypted)
+    .where('account_id', '=', row.accountId)
+    .where('chat_url_encrypted', '=', row.chatUrlEncrypted)
     .execute()
 }
 
 /** Lists the encrypted URLs of all accounts, so that they can be encrypted with a new key. */
 export async function listChatSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
-  const rows = await db.selectFrom('alert_settings').select(['account_id', 'chat_url_encrypted']).execute()
-  return rows.flatMap(({ account_id: accountId, chat_url_encrypted: from }) => {
+  const rows = await db
+    .selectFrom('alert_settings')
+    .select(['account_id as accountId', 'chat_url_encrypted as from'])
+    .execute()
+  return rows.flatMap(({ accountId, from }) => {
     if (from === null) return []
     const replace: StoredSecret['replace'] = async (to, ciphertext) => {
       const { numUpdatedRows } = await to

@@ -45,11 +45,11 @@ async function filterByChat(db: Kysely<Database>, posts: readonly NewPost[]): Pr
   if (posts.length === 0) return []
   const rows = await db
     .selectFrom('alert_settings')
-    .select('account_id')
+    .select('account_id as accountId')
     .where('account_id', 'in', [...new Set(posts.map(({ accountId }) => accountId))])
     .where('chat_url_encrypted', 'is not', null)
     .execute()
-  const accountIds = new Set(rows.map(({ account_id }) => account_id))
+  const accountIds = new Set(rows.map(({ accountId }) => accountId))
   return posts.filter(({ accountId }) => accountIds.has(accountId))
 }
 
@@ -57,10 +57,10 @@ async function filterByChat(db: Kysely<Database>, posts: readonly NewPost[]): Pr
 async function acceptWithinLimits(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
   const counted = await db
     .selectFrom('chat_posts')
-    .select(['account_id', ({ fn }) => fn.countAll<string>().as('count')])
+    .select(['account_id as accountId', ({ fn }) => fn.countAll<string>().as('count')])
     .groupBy('account_id')
     .execute()
-  const waiting = new Map(counted.map(({ account_id, count }) => [account_id, Number(count)]))
+  const waiting = new Map(counted.map(({ accountId, count }) => [accountId, Number(count)]))
   let total = waiting.values().reduce((sum, count) => sum + count, 0)
   return posts.filter(({ accountId }) => {
     const own = waiting.get(accountId) ?? 0
@@ -124,8 +124,11 @@ export async function deletePostsOf(db: Kysely<Database>, accountId: string): Pr
 
 /** Lists the encrypted contents of all accounts, so that they can be encrypted with a new key. */
 export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
-  const rows = await db.selectFrom('chat_posts').select(['account_id', 'id', 'content_encrypted']).execute()
-  return rows.map(({ account_id, id, content_encrypted: from }) => ({
+  const rows = await db
+    .selectFrom('chat_posts')
+    .select(['account_id as accountId', 'id', 'content_encrypted as from'])
+    .execute()
+  return rows.map(({ accountId, id, from }) => ({
     recordId: id,
     purpose: contentPurpose(id),
     ciphertext: from,
@@ -133,7 +136,7 @@ export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecre
       const { numUpdatedRows } = await to
         .updateTable('chat_posts')
         .set({ content_encrypted: ciphertext })
-        .where('account_id', '=', account_id)
+        .where('account_id', '=', accountId)
         .where('id', '=', id)
         .where('content_encrypted', '=', from)
         .executeTakeFirst()

@@ -74,7 +74,7 @@ async function findChanges(db: Kysely<Database>, { traffic, lags, statuses, reac
 async function readOpen(db: Kysely<Database>): Promise<FindOpen> {
   const rows = await findOpenAlerts(db, thresholdCodes)
   return (code, accountId, subjectId) => {
-    const open = rows.find((row) => row.code === code && row.account_id === accountId && row.subject_id === subjectId)
+    const open = rows.find((row) => row.code === code && row.accountId === accountId && row.subjectId === subjectId)
     return open && toSeverity(open)
   }
 }

@@ -18,7 +18,7 @@ export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'notifi
     const rows = await lockDueAlerts(trx, now)
     const rulesOf = await findRules(
       trx,
-      rows.map(({ account_id }) => account_id),
+      rows.map(({ accountId }) => accountId),
     )
     const alerts: MemberAlert[] = []
     for (const row of rows) {
@@ -27,12 +27,12 @@ export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'notifi
         change: 'due',
         severity: toSeverity(row),
         previousSeverity: toSeverity(row),
-        wasSent: row.sent_at !== null,
-        acknowledged: row.acknowledged_at !== null,
-        recovered: row.recovered_at !== null,
-        rules: rulesOf(row.account_id),
+        wasSent: row.sentAt !== null,
+        acknowledged: row.acknowledgedAt !== null,
+        recovered: row.recoveredAt !== null,
+        rules: rulesOf(row.accountId),
       })
-      await changeAlert(trx, row, { due_at: dueAt ?? null, ...(send && { sent_at: now }) })
+      await changeAlert(trx, row, { dueAt: dueAt ?? null, ...(send && { sentAt: now }) })
       if (send) alerts.push(toAlert(deps, row))
     }
     await sendAlerts(deps, trx, alerts)
@@ -43,10 +43,10 @@ export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'notifi
 }
 
 function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, row: AlertRow): MemberAlert {
-  const { account_id: accountId, code, subject_id: subjectId } = row
-  const isRecovery = row.recovered_at !== null
-  const title = (isRecovery ? row.recovery_title : null) ?? row.title
-  const body = (isRecovery ? row.recovery_body : null) ?? row.body
+  const { accountId, code, subjectId } = row
+  const isRecovery = row.recoveredAt !== null
+  const title = (isRecovery ? row.recoveryTitle : null) ?? row.title
+  const body = (isRecovery ? row.recoveryBody : null) ?? row.body
   // A later version may have stored a code without a page in this one.
   const link = isAlertCode(code) ? linkTo(publicUrl, { accountId, code, subjectId }) : undefined
   return { accountId, text: { title, paragraphs: body.split('\n'), link } }

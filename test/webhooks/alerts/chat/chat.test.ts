@@ -224,13 +224,13 @@ test.each([429, 500, 503])('retries after a response with %i, no earlier than it
   const seconds = ((row?.due_at.getTime() ?? 0) - Date.now()) / 1000
   expect(seconds).toBeGreaterThan(550)
   expect(seconds).toBeLessThan(650)
-  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chat_problem: `HTTP ${status}` })
+  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chatProblem: `HTTP ${status}` })
 
   chat.behave(accept, path)
   await sql`update chat_posts set due_at = now()`.execute(server.deps.db)
   server.deps.notifications.notify('chat')
   await eventually(() => expect(outcomes).toEqual(['failed', 'posted']))
-  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chat_problem: null })
+  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chatProblem: null })
 })
 
 test.each([301, 400, 403, 404, 410])('drops an alert after a response with %i', async (status) => {
@@ -244,7 +244,7 @@ test.each([301, 400, 403, 404, 410])('drops an alert after a response with %i', 
   await eventually(async () => expect(await waiting()).toEqual([]))
   expect(posted()).toHaveLength(1)
   expect(chat.at('/elsewhere')).toEqual([])
-  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chat_problem: `HTTP ${status}` })
+  expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chatProblem: `HTTP ${status}` })
 })
 
 test('keeps the order of the alerts of an account while its chat fails, and delays no other account', async () => {
@@ -373,7 +373,7 @@ test('never connects to a private address, even for a URL that was stored when i
 
   await eventually(() => expect(outcomes).toEqual(['failed']))
   expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({
-    chat_problem: 'the address is not allowed',
+    chatProblem: 'the address is not allowed',
   })
   expect(posted()).toEqual([])
   await Promise.all(posters.map((poster) => poster.stop()))
