@@ -12,16 +12,16 @@ function toAccount(row: AccountRow): Account {
   return {
     accountId: row.id,
     name: row.name,
-    api: row.api_enabled ? 'enabled' : 'disabled',
-    rateLimit: row.rate_limit_per_minute,
-    templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
-    mcp: row.mcp_enabled ? 'enabled' : 'disabled',
-    allowList: row.allow_list,
-    ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
-    timeZone: row.time_zone,
-    ...(row.suspended_at !== null && { suspendedAt: row.suspended_at.toISOString() }),
-    ...(row.key_start !== null && { keyStart: row.key_start }),
-    createdAt: row.created_at.toISOString(),
+    api: row.apiEnabled ? 'enabled' : 'disabled',
+    rateLimit: row.rateLimit,
+    templateChanges: row.templateChangesEnabled ? 'enabled' : 'disabled',
+    mcp: row.mcpEnabled ? 'enabled' : 'disabled',
+    allowList: row.allowList,
+    ...(row.messageContentsDays !== null && { messageContentsDays: row.messageContentsDays }),
+    timeZone: row.timeZone,
+    ...(row.suspendedAt !== null && { suspendedAt: row.suspendedAt.toISOString() }),
+    ...(row.keyStart !== null && { keyStart: row.keyStart }),
+    createdAt: row.createdAt.toISOString(),
   }
 }
 
@@ -47,7 +47,7 @@ export async function createAccount(
   if (!name.success)
     throw new ServiceError('SETTING_REFUSED', `The name of an account ${name.error.issues[0]?.message}.`)
   const id = deps.newId('acc')
-  await insertAccount(deps.db, { id, name: name.data, created_at: deps.now() })
+  await insertAccount(deps.db, { id, name: name.data, createdAt: deps.now() })
   return requireAccount(deps.db, id)
 }
 
@@ -87,12 +87,12 @@ export async function updateAccount(
       `The rate limit must be a whole number of requests per minute, 1 to ${maxRateLimit}.`,
     )
   const changed = await changeAccount(deps.db, accountId, {
-    ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
-    ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
-    ...(templateChangesEnabled !== undefined && { template_changes_enabled: templateChangesEnabled }),
-    ...(mcpEnabled !== undefined && { mcp_enabled: mcpEnabled }),
-    ...(timeZone !== undefined && { time_zone: zone.data }),
-    ...(messageContentsDays !== undefined && { contents: { keptDays: messageContentsDays, since: deps.now() } }),
+    apiEnabled,
+    rateLimit,
+    templateChangesEnabled,
+    mcpEnabled,
+    timeZone: timeZone === undefined ? undefined : zone.data,
+    contents: messageContentsDays === undefined ? undefined : { keptDays: messageContentsDays, since: deps.now() },
   })
   if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)
@@ -108,7 +108,7 @@ export async function suspendAccount({ db }: Pick<Deps, 'db'>, accountId: string
 }
 
 export async function resumeAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
-  if (!(await changeAccount(db, accountId, { suspended_at: null }))) throw accountNotFound(accountId)
+  if (!(await changeAccount(db, accountId, { suspendedAt: null }))) throw accountNotFound(accountId)
   return requireAccount(db, accountId)
 }
 

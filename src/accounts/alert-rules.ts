@@ -1,33 +1,20 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selection } from 'kysely'
 import { type AlertRules, defaultAlertRules } from '../../contracts/dashboard/alert.ts'
-import type { AlertSettingsTable, Database } from '../platform/db/schema.ts'
-
-type RuleColumns = Pick<
-  Selectable<AlertSettingsTable>,
-  | 'failure_rate_percent'
-  | 'failure_rate_min_messages'
-  | 'delivery_lag_seconds'
-  | 'no_status_min_messages'
-  | 'quiet_time_zone'
-  | 'quiet_from'
-  | 'quiet_until'
-  | 'quiet_except_critical'
-  | 'repeat_hours'
->
+import type { Database } from '../platform/db/schema.ts'
 
 const columns = [
-  'failure_rate_percent',
-  'failure_rate_min_messages',
-  'delivery_lag_seconds',
-  'no_status_min_messages',
-  'quiet_time_zone',
-  'quiet_from',
-  'quiet_until',
-  'quiet_except_critical',
-  'repeat_hours',
-] as const satisfies (keyof RuleColumns)[]
+  'failure_rate_percent as failureRatePercent',
+  'failure_rate_min_messages as failureRateMinMessages',
+  'delivery_lag_seconds as deliveryLagSeconds',
+  'no_status_min_messages as noStatusMinMessages',
+  'quiet_time_zone as timeZone',
+  'quiet_from as from',
+  'quiet_until as until',
+  'quiet_except_critical as exceptCritical',
+  'repeat_hours as repeatHours',
+] as const
 
-function toRuleColumns({ quietHours, ...rules }: AlertRules): RuleColumns {
+function toRuleColumns({ quietHours, ...rules }: AlertRules) {
   return {
     failure_rate_percent: rules.failureRatePercent,
     failure_rate_min_messages: rules.failureRateMinMessages,
@@ -43,18 +30,21 @@ function toRuleColumns({ quietHours, ...rules }: AlertRules): RuleColumns {
 
 export const defaultRuleColumns = toRuleColumns(defaultAlertRules)
 
-function toRules(row: RuleColumns): AlertRules {
-  const { quiet_time_zone: timeZone, quiet_from: from, quiet_until: until, quiet_except_critical: critical } = row
+function toRules({
+  timeZone,
+  from,
+  until,
+  exceptCritical,
+  repeatHours,
+  ...rules
+}: Selection<Database, 'alert_settings', (typeof columns)[number]>): AlertRules {
   return {
-    failureRatePercent: row.failure_rate_percent,
-    failureRateMinMessages: row.failure_rate_min_messages,
-    deliveryLagSeconds: row.delivery_lag_seconds,
-    noStatusMinMessages: row.no_status_min_messages,
+    ...rules,
     quietHours:
       timeZone !== null && from !== null && until !== null
-        ? { timeZone, from, until, exceptCritical: critical === true }
+        ? { timeZone, from, until, exceptCritical: exceptCritical === true }
         : null,
-    repeatHours: row.repeat_hours,
+    repeatHours,
   }
 }
 
@@ -75,10 +65,10 @@ export async function findRules(
   if (accountIds.length === 0) return () => defaultAlertRules
   const rows = await db
     .selectFrom('alert_settings')
-    .select(['account_id', ...columns])
+    .select(['account_id as accountId', ...columns])
     .where('account_id', 'in', [...new Set(accountIds)])
     .execute()
-  const rules = new Map(rows.map((row) => [row.account_id, toRules(row)]))
+  const rules = new Map(rows.map(({ accountId, ...row }) => [accountId, toRules(row)]))
   return (accountId) => rules.get(accountId) ?? defaultAlertRules
 }
 

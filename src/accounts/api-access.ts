@@ -8,21 +8,21 @@ import { addressAllowed, windowExpiredAt } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
 interface ApiAccessRow {
-  api_enabled: boolean
-  allow_list: string[]
-  template_changes_enabled: boolean
-  mcp_enabled: boolean
-  contents_kept_days: number | null
-  rate_limit_per_minute: number
+  enabled: boolean
+  allowList: string[]
+  templateChanges: boolean
+  mcp: boolean
+  messageContentsDays: number | null
+  limit: number
   start: string | null
-  key_created_at: Date | null
+  keyCreatedAt: Date | null
   /** The minute of the last send, with any key. */
-  last_send_at: Date | null
+  lastSendAt: Date | null
   used: number
-  address_allowed: boolean
+  addressAllowed: boolean
 }
 
-/** Takes `last_send_at` from the rate limit, so that using a key needs no extra write. */
+/** Takes `lastSendAt` from the rate limit, so that using a key needs no extra write. */
 async function findApiAccess(
   db: Kysely<Database>,
   accountId: string,
@@ -33,20 +33,20 @@ async function findApiAccess(
     .leftJoin('api_keys as k', 'k.account_id', 'a.id')
     .leftJoin('rate_limits as l', 'l.account_id', 'a.id')
     .select([
-      'a.api_enabled',
-      'a.allow_list',
-      'a.template_changes_enabled',
-      'a.mcp_enabled',
-      'a.contents_kept_days',
-      'a.rate_limit_per_minute',
+      'a.api_enabled as enabled',
+      'a.allow_list as allowList',
+      'a.template_changes_enabled as templateChanges',
+      'a.mcp_enabled as mcp',
+      'a.contents_kept_days as messageContentsDays',
+      'a.rate_limit_per_minute as limit',
       'k.start',
-      'k.created_at as key_created_at',
-      'l.window_started_at as last_send_at',
+      'k.created_at as keyCreatedAt',
+      'l.window_started_at as lastSendAt',
     ])
     .select([
       sql<number>`case when ${sql.raw(windowExpiredAt('now()'))} then 0 else coalesce(l.used, 0) end`.as('used'),
       sql<boolean>`(select ${sql.raw(addressAllowed('address'))} from (values (${address ?? null}::text)) caller (address))`.as(
-        'address_allowed',
+        'addressAllowed',
       ),
     ])
     .where('a.id', '=', accountId)
@@ -63,22 +63,22 @@ export async function getApiAccess(
   const row = await findApiAccess(db, accountId, address)
   if (!row) throw accountNotFound(accountId)
   return {
-    enabled: row.api_enabled,
+    enabled: row.enabled,
     ...(row.start !== null &&
-      row.key_created_at !== null && {
+      row.keyCreatedAt !== null && {
         key: {
           start: row.start,
-          createdAt: row.key_created_at.toISOString(),
-          ...(row.last_send_at !== null && {
-            [row.last_send_at >= row.key_created_at ? 'lastUsedAt' : 'earlierUseAt']: row.last_send_at.toISOString(),
+          createdAt: row.keyCreatedAt.toISOString(),
+          ...(row.lastSendAt !== null && {
+            [row.lastSendAt >= row.keyCreatedAt ? 'lastUsedAt' : 'earlierUseAt']: row.lastSendAt.toISOString(),
           }),
         },
       }),
-    allowList: row.allow_list,
-    templateChanges: row.template_changes_enabled,
-    mcp: row.mcp_enabled,
-    ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
-    rateLimit: { limit: row.rate_limit_per_minute, used: Math.min(row.used, row.rate_limit_per_minute) },
-    you: { address: address ?? callerAddress, allowed: row.address_allowed },
+    allowList: row.allowList,
+    templateChanges: row.templateChanges,
+    mcp: row.mcp,
+    ...(row.messageContentsDays !== null && { messageContentsDays: row.messageContentsDays }),
+    rateLimit: { limit: row.limit, used: Math.min(row.used, row.limit) },
+    you: { address: address ?? callerAddress, allowed: row.addressAllowed },
   }
 }

@@ -41,11 +41,11 @@ export function hashApiKey(apiKey: string): string {
 }
 
 function issueKey(deps: Pick<Deps, 'now' | 'randomBytes'>, accountId: string): { issued: IssuedKey; row: KeyRow } {
-  const { apiKey, start, hash } = generateApiKey(deps.randomBytes)
+  const { apiKey, start, hash: keyHash } = generateApiKey(deps.randomBytes)
   const createdAt = deps.now()
   return {
     issued: { apiKey, start, createdAt: createdAt.toISOString() },
-    row: { account_id: accountId, key_hash: hash, start, created_at: createdAt },
+    row: { accountId, keyHash, start, createdAt },
   }
 }
 

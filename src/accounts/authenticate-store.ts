@@ -17,15 +17,15 @@ export interface CallerQuery {
 }
 
 export interface CallerRow {
-  account_id: string
-  api_enabled: boolean
+  accountId: string
+  apiEnabled: boolean
   suspended: boolean
-  address_allowed: boolean
-  rate_limit_per_minute: number
+  addressAllowed: boolean
+  limit: number
   /** Requests counted in the current minute, including this one; null if none was counted. */
   used: number | null
   /** Whole seconds until the minute ends; null if no request was counted. */
-  reset_seconds: number | null
+  resetSeconds: number | null
 }
 
 /** SQL condition: the account `a` accepts requests from this address, which is null if it is not an IP address. */
@@ -63,7 +63,8 @@ const findOne = statement<CallerQuery, CallerRow>(
     select id, now(), 1 from caller where ${$.spend}::boolean and api_enabled and not suspended and address_allowed
     ${spending}
   )
-  select caller.id as account_id, api_enabled, suspended, address_allowed, rate_limit_per_minute, used, reset_seconds
+  select caller.id as "accountId", api_enabled as "apiEnabled", suspended, address_allowed as "addressAllowed",
+    rate_limit_per_minute as "limit", used, reset_seconds as "resetSeconds"
   from caller left join spent on true`,
 )
 
@@ -97,8 +98,9 @@ const findMany = statement<Lists<GroupedQuery>, CallerRow & { n: number }>(
     select id, now(), max(total)::integer from spender group by id order by id
     ${spending}
   )
-  select caller.n::integer as n, caller.id as account_id, api_enabled, suspended, address_allowed, rate_limit_per_minute,
-    (spent.used - spender.total + spender.running_total)::integer as used, spent.reset_seconds
+  select caller.n::integer as n, caller.id as "accountId", api_enabled as "apiEnabled", suspended,
+    address_allowed as "addressAllowed", rate_limit_per_minute as "limit",
+    (spent.used - spender.total + spender.running_total)::integer as used, spent.reset_seconds as "resetSeconds"
   from caller
   left join spender on spender.n = caller.n
   left join spent on spent.account_id = spender.id`,

@@ -42,19 +42,19 @@ export async function authenticate(
   const normalized = normalizeAddress(address)
   const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalized, spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
-  if (recognized) recognized.accountId = row.account_id
+  if (recognized) recognized.accountId = row.accountId
   if (row.suspended) throw accountSuspended()
-  if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
-  if (!row.address_allowed)
+  if (!row.apiEnabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
+  if (!row.addressAllowed)
     throw new ServiceError(
       'IP_NOT_ALLOWED',
       `Requests from ${normalized ?? 'this address'} are not allowed: it is not on the IP allow-list of this account.`,
     )
-  const budget =
-    row.used === null || row.reset_seconds === null
-      ? undefined
-      : { limit: row.rate_limit_per_minute, used: row.used, resetSeconds: row.reset_seconds }
-  return { caller: { accountId: row.account_id }, budget }
+  const { accountId, limit, used, resetSeconds } = row
+  return {
+    caller: { accountId },
+    budget: used === null || resetSeconds === null ? undefined : { limit, used, resetSeconds },
+  }
 }
 
 function hashWellFormed(apiKey: string | undefined): string | undefined {

@@ -80,7 +80,7 @@ export async function setAllowList(
   entries: string[],
 ): Promise<{ allowList: string[] }> {
   const allowList = parseAllowList(entries)
-  if (!(await changeAccount(deps.db, accountId, { allow_list: allowList }))) throw accountNotFound(accountId)
+  if (!(await changeAccount(deps.db, accountId, { allowList }))) throw accountNotFound(accountId)
   return { allowList }
 }
 

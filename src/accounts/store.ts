@@ -1,22 +1,25 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type { AccountsTable, Database } from '../platform/db/schema.ts'
+import { type InferResult, type Kysely, sql } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
 
-export type AccountRow = Selectable<AccountsTable> & { key_start: string | null }
+export type AccountRow = InferResult<ReturnType<typeof selectAccounts>>[number]
 
 export interface AccountChanges {
-  api_enabled?: boolean
-  rate_limit_per_minute?: number
-  allow_list?: string[]
-  template_changes_enabled?: boolean
-  mcp_enabled?: boolean
-  time_zone?: string
-  suspended_at?: null
+  apiEnabled?: boolean | undefined
+  rateLimit?: number | undefined
+  allowList?: string[]
+  templateChangesEnabled?: boolean | undefined
+  mcpEnabled?: boolean | undefined
+  timeZone?: string | undefined
+  suspendedAt?: null
   /** `since`: when contents start to be stored; ignored if they already are. */
-  contents?: { keptDays: number | null; since: Date }
+  contents?: { keptDays: number | null; since: Date } | undefined
 }
 
-export async function insertAccount(db: Kysely<Database>, account: { id: string; name: string; created_at: Date }) {
-  await db.insertInto('accounts').values(account).execute()
+export async function insertAccount(
+  db: Kysely<Database>,
+  { id, name, createdAt }: { id: string; name: string; createdAt: Date },
+): Promise<void> {
+  await db.insertInto('accounts').values({ id, name, created_at: createdAt }).execute()
 }
 
 export function findAccount(db: Kysely<Database>, accountId: string): Promise<AccountRow | undefined> {
@@ -36,7 +39,16 @@ export async function changeAccount(
 ): Promise<boolean> {
   const row = await db
     .updateTable('accounts')
-    .set({ ...changes, ...(contents && setContents(contents)) })
+    .set({
+      api_enabled: changes.apiEnabled,
+      rate_limit_per_minute: changes.rateLimit,
+      allow_list: changes.allowList,
+      template_changes_enabled: changes.templateChangesEnabled,
+      mcp_enabled: changes.mcpEnabled,
+      time_zone: changes.timeZone,
+      suspended_at: changes.suspendedAt,
+      ...(contents && setContents(contents)),
+    })
     .where('id', '=', accountId)
     .returning('id')
     .executeTakeFirst()
@@ -60,17 +72,21 @@ export async function markSuspended(db: Kysely<Database>, accountId: string): Pr
 }
 
 export interface KeyRow {
-  account_id: string
-  key_hash: Uint8Array
+  accountId: string
+  keyHash: Uint8Array
   start: string
-  created_at: Date
+  createdAt: Date
+}
+
+function toColumns({ keyHash, start, createdAt }: KeyRow) {
+  return { key_hash: keyHash, start, created_at: createdAt }
 }
 
 /** Returns false if the account already has a key; of two concurrent calls, one succeeds. */
 export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<boolean> {
   const row = await db
     .insertInto('api_keys')
-    .values(key)
+    .values({ account_id: key.accountId, ...toColumns(key) })
     .onConflict((conflict) => conflict.column('account_id').doNothing())
     .returning('account_id')
     .executeTakeFirst()
@@ -78,11 +94,12 @@ export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<bool
 }
 
 /** A single statement, so that no request sees the account without a key. */
-export async function replaceKey(db: Kysely<Database>, { account_id, ...key }: KeyRow): Promise<void> {
+export async function replaceKey(db: Kysely<Database>, key: KeyRow): Promise<void> {
+  const values = toColumns(key)
   await db
     .insertInto('api_keys')
-    .values({ account_id, ...key })
-    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(key))
+    .values({ account_id: key.accountId, ...values })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
     .execute()
 }
 
@@ -100,6 +117,18 @@ function selectAccounts(db: Kysely<Database>) {
   return db
     .selectFrom('accounts')
     .leftJoin('api_keys', 'api_keys.account_id', 'accounts.id')
-    .selectAll('accounts')
-    .select('api_keys.start as key_start')
+    .select([
+      'accounts.id',
+      'accounts.name',
+      'accounts.api_enabled as apiEnabled',
+      'accounts.rate_limit_per_minute as rateLimit',
+      'accounts.allow_list as allowList',
+      'accounts.template_changes_enabled as templateChangesEnabled',
+      'accounts.mcp_enabled as mcpEnabled',
+      'accounts.time_zone as timeZone',
+      'accounts.suspended_at as suspendedAt',
+      'accounts.contents_kept_days as messageContentsDays',
+      'accounts.created_at as createdAt',
+      'api_keys.start as keyStart',
+    ])
 }

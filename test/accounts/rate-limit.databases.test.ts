@@ -99,7 +99,7 @@ test('counts concurrent requests from several addresses and accounts separately'
   expect(usedBy(1).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
   const listed = new Set(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
   for (const { row, request } of responses)
-    expect(row?.address_allowed).toBe(request?.account === 1 || listed.has(request?.address ?? ''))
+    expect(row?.addressAllowed).toBe(request?.account === 1 || listed.has(request?.address ?? ''))
 })
 
 test('limits each account independently', async () => {

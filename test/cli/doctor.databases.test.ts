@@ -64,7 +64,7 @@ test('explains how to connect the first number, and ticks nothing about numbers 
     'WhatsApp account': { message: expect.any(String), fix: expect.stringContaining('waybill account create') },
   })
   const accountId = deps.newId('acc')
-  await insertAccount(deps.db, { id: accountId, name: 'Shop', created_at: new Date() })
+  await insertAccount(deps.db, { id: accountId, name: 'Shop', createdAt: new Date() })
 
   expect(await failures()).toEqual({
     'WhatsApp account': { message: expect.any(String), fix: `waybill whatsapp connect ${accountId}` },

@@ -148,7 +148,7 @@ async function callTool(
 /** Off by default, so that a key for the API of an account is not a way in for every assistant that gets hold of it. */
 async function assertMcpEnabled({ db }: Pick<Deps, 'db'>, accountId: string): Promise<void> {
   const account = await findAccount(db, accountId)
-  if (account?.mcp_enabled === true) return
+  if (account?.mcpEnabled === true) return
   throw new ServiceError(
     'API_DISABLED',
     'MCP is off for this account. An account owner turns it on in the dashboard under Public API, an operator with `waybill account update`.',

@@ -35,7 +35,7 @@ export async function openTemplateAccount(
 /** An API key gets this permission only when a user grants it, so that existing keys do not gain it silently. */
 export async function assertTemplateChangesEnabled({ db }: Pick<Deps, 'db'>, accountId: string): Promise<void> {
   const account = await findAccount(db, accountId)
-  if (account?.template_changes_enabled === true) return
+  if (account?.templateChangesEnabled === true) return
   throw new ServiceError(
     'TEMPLATE_CHANGES_DISABLED',
     'The API key of this account may not change templates. Allow it in the dashboard under Public API, or change templates there.',
