@@ -26,10 +26,15 @@ export async function listOperators({ db }: Pick<Deps, 'db'>): Promise<Operator[
   const rows = await db
     .selectFrom('operators')
     .innerJoin('owners', 'owners.id', 'operators.owner_id')
-    .select(['owners.email', 'owners.name', 'owners.twoFactorEnabled as twoFactor', 'operators.granted_at'])
+    .select([
+      'owners.email',
+      'owners.name',
+      'owners.twoFactorEnabled as twoFactor',
+      'operators.granted_at as grantedAt',
+    ])
     .orderBy('owners.email')
     .execute()
-  return rows.map(({ granted_at, ...operator }) => ({ ...operator, grantedAt: granted_at.toISOString() }))
+  return rows.map((row) => ({ ...row, grantedAt: row.grantedAt.toISOString() }))
 }
 
 /** Makes an existing user an operator. The members of their accounts see it in the audit log. */
@@ -60,9 +65,13 @@ export async function revokeOperator(deps: AuditDeps, { email }: { email: string
   const user = await findUserByEmail(deps.db, normalizeEmail(email))
   const row =
     user &&
-    (await deps.db.deleteFrom('operators').where('owner_id', '=', user.id).returning('owner_id').executeTakeFirst())
+    (await deps.db
+      .deleteFrom('operators')
+      .where('owner_id', '=', user.id)
+      .returning('owner_id as userId')
+      .executeTakeFirst())
   if (!row) throw operatorNotFound(email)
-  await recordForUser(deps, row.owner_id, {
+  await recordForUser(deps, row.userId, {
     who: 'operator',
     what: changes.revokeOperator({ email: normalizeEmail(email) }),
     address: 'command line',
@@ -119,7 +128,7 @@ export async function openAccountView(
   { userId, sessionId }: Pick<SignedIn, 'userId' | 'sessionId'>,
   accountId: string,
 ): Promise<{ expiresAt: string }> {
-  const expires_at = sql<Date>`now() + make_interval(mins => ${viewMinutes})`
+  const expiresAt = sql<Date>`now() + make_interval(mins => ${viewMinutes})`
   const row = await db
     .insertInto('operator_views')
     .columns(['session_id', 'owner_id', 'account_id', 'expires_at'])
@@ -130,15 +139,15 @@ export async function openAccountView(
           sql<string>`${sessionId}`.as('session_id'),
           sql<string>`${userId}`.as('owner_id'),
           'accounts.id',
-          expires_at.as('expires_at'),
+          expiresAt.as('expires_at'),
         ])
         .where('accounts.id', '=', accountId),
     )
-    .onConflict((conflict) => conflict.columns(['session_id', 'account_id']).doUpdateSet({ expires_at }))
-    .returning('expires_at')
+    .onConflict((conflict) => conflict.columns(['session_id', 'account_id']).doUpdateSet({ expires_at: expiresAt }))
+    .returning('expires_at as expiresAt')
     .executeTakeFirst()
   if (!row) throw accountNotFound(accountId)
-  return { expiresAt: row.expires_at.toISOString() }
+  return { expiresAt: row.expiresAt.toISOString() }
 }
 
 export async function closeAccountView(db: Kysely<Database>, sessionId: string, accountId: string): Promise<void> {

@@ -49,16 +49,16 @@ interface ConsoleAccountRow {
   id: string
   rank: number
   name: string
-  created_at: Date
-  suspended_at: Date | null
-  api_enabled: boolean
+  createdAt: Date
+  suspendedAt: Date | null
+  apiEnabled: boolean
   numbers: number
-  numbers_with_problems: number
+  numbersWithProblems: number
   messages: number
   failed: number
   endpoints: number
   failing: number
-  lag_seconds: number | null
+  lagSeconds: number | null
 }
 
 /** Returns a page of all accounts. */
@@ -130,10 +130,10 @@ async function findConsoleAccounts(
   const isAfter = order === 'newest' ? sql`id < ${last?.id}` : sql`(${rank}, id) < (${last?.rank}::float8, ${last?.id})`
   const after = last === undefined ? sql`` : sql`and ${isAfter}`
   const { rows } = await sql<ConsoleAccountRow>`
-    select a.id, a.rank, a.name, a.created_at, a.suspended_at, a.api_enabled,
-      numbers.total as numbers, numbers.with_problems as numbers_with_problems,
+    select a.id, a.rank, a.name, a.created_at as "createdAt", a.suspended_at as "suspendedAt",
+      a.api_enabled as "apiEnabled", numbers.total as numbers, numbers.with_problems as "numbersWithProblems",
       volume.total as messages, volume.failed,
-      endpoints.total as endpoints, endpoints.failing, endpoints.lag_seconds
+      endpoints.total as endpoints, endpoints.failing, endpoints.lag_seconds as "lagSeconds"
     from (
       select id, name, created_at, suspended_at, api_enabled, ${rank} as rank from accounts ${ranked}
       where true
@@ -169,15 +169,15 @@ function toConsoleAccount(row: ConsoleAccountRow): ConsoleAccount {
   return {
     accountId: row.id,
     name: row.name,
-    createdAt: row.created_at.toISOString(),
-    ...(row.suspended_at !== null && { suspendedAt: row.suspended_at.toISOString() }),
-    apiEnabled: row.api_enabled,
-    whatsAppAccounts: { total: row.numbers, withProblems: row.numbers_with_problems },
+    createdAt: row.createdAt.toISOString(),
+    ...(row.suspendedAt !== null && { suspendedAt: row.suspendedAt.toISOString() }),
+    apiEnabled: row.apiEnabled,
+    whatsAppAccounts: { total: row.numbers, withProblems: row.numbersWithProblems },
     messages: { total: row.messages, failed: row.failed },
     endpoints: {
       total: row.endpoints,
       failing: row.failing,
-      ...(row.lag_seconds !== null && { lagSeconds: row.lag_seconds }),
+      ...(row.lagSeconds !== null && { lagSeconds: row.lagSeconds }),
     },
   }
 }
