@@ -24,11 +24,11 @@ export function toMedia(row: MediaRow): Media {
     mediaId: row.id,
     kind: kindOfType(row.type),
     type: row.type,
-    size: row.size_bytes,
+    size: row.size,
     sha256: row.sha256,
     ...(row.filename !== null && { filename: row.filename }),
-    createdAt: row.created_at.toISOString(),
-    expiresAt: row.expires_at.toISOString(),
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
   }
 }
 
@@ -60,7 +60,7 @@ export async function deleteMedia(
 /** Deletes the row last, so that a file whose deletion failed is found again. */
 export async function removeFile(
   { db, media }: Pick<Deps, 'db' | 'media'>,
-  row: Pick<MediaRow, 'id' | 'account_id'>,
+  row: Pick<MediaRow, 'id' | 'accountId'>,
 ): Promise<void> {
   await media.store.delete(row.id)
   await removeRow(db, row)
@@ -69,10 +69,10 @@ export async function removeFile(
 /** WhatsApp deletes files by itself after 30 days, so a failure is only logged. */
 async function deleteAtWhatsApp(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,
-  { account_id: accountId, sha256, type }: MediaRow,
+  { accountId, sha256, type }: MediaRow,
 ): Promise<void> {
   const uploads = await deleteWhatsAppMediaIds(deps.db, { accountId, sha256, type })
-  for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of uploads) {
+  for (const { phoneNumberId, waMediaId } of uploads) {
     const account = await findByPhoneNumberId(deps.db, phoneNumberId)
     if (waMediaId === null || account?.accountId !== accountId) continue
     const owner = { accountId, whatsAppAccountId: account.id }
@@ -120,7 +120,7 @@ async function removeUnfinished(deps: Pick<Deps, 'db' | 'media' | 'log'>, starte
     for (const row of rows) {
       after = row.id
       await removeFile(deps, row).catch((error: unknown) =>
-        deps.log.warn({ err: error, accountId: row.account_id, mediaId: row.id }, 'could not delete a stored file'),
+        deps.log.warn({ err: error, accountId: row.accountId, mediaId: row.id }, 'could not delete a stored file'),
       )
     }
     if (rows.length < batchSize) return

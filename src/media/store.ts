@@ -1,17 +1,28 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selection, sql } from 'kysely'
 import { isUniqueViolation } from '../platform/db/errors.ts'
-import type { Database, MediaTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 
-export type MediaRow = Selectable<MediaTable>
+export const mediaColumns = [
+  'id',
+  'account_id as accountId',
+  'sha256',
+  'type',
+  'size_bytes as size',
+  'filename',
+  'created_at as createdAt',
+  'expires_at as expiresAt',
+] as const
+
+export type MediaRow = Selection<Database, 'media', (typeof mediaColumns)[number]>
 
 /** What makes two files of an account the same. */
-type Identity = Pick<MediaRow, 'account_id' | 'sha256' | 'type'>
+type Identity = Pick<MediaRow, 'accountId' | 'sha256' | 'type'>
 
 /** Files that can be used: stored whole, and neither deleted nor expired. */
 function selectUsable(db: Kysely<Database>, accountId: string, now: Date) {
   return db
     .selectFrom('media')
-    .selectAll()
+    .select(mediaColumns)
     .where('account_id', '=', accountId)
     .where('stored_at', 'is not', null)
     .where('deleted_at', 'is', null)
@@ -28,7 +39,7 @@ export function findMedia(
 }
 
 export async function hasUsableDuplicate(db: Kysely<Database>, file: Identity, now: Date): Promise<boolean> {
-  const row = await selectUsable(db, file.account_id, now)
+  const row = await selectUsable(db, file.accountId, now)
     .where('sha256', '=', file.sha256)
     .where('type', '=', file.type)
     .limit(1)
@@ -39,18 +50,18 @@ export async function hasUsableDuplicate(db: Kysely<Database>, file: Identity, n
 /** Renews the file with the same bytes and the same name, even if it has just expired; undefined if there is none. */
 export async function renewDuplicate(
   db: Kysely<Database>,
-  file: Identity & Pick<MediaRow, 'filename' | 'expires_at'>,
+  file: Identity & Pick<MediaRow, 'filename' | 'expiresAt'>,
 ): Promise<MediaRow | undefined> {
   return db
     .updateTable('media')
-    .set({ expires_at: sql<Date>`greatest(expires_at, ${file.expires_at})` })
-    .where('account_id', '=', file.account_id)
+    .set({ expires_at: sql<Date>`greatest(expires_at, ${file.expiresAt})` })
+    .where('account_id', '=', file.accountId)
     .where('sha256', '=', file.sha256)
     .where('type', '=', file.type)
     .where(sql<string>`coalesce(filename, '')`, '=', file.filename ?? '')
     .where('stored_at', 'is not', null)
     .where('deleted_at', 'is', null)
-    .returningAll()
+    .returning(mediaColumns)
     .executeTakeFirst()
 }
 
@@ -62,14 +73,14 @@ export async function insertWithinQuota(db: Kysely<Database>, row: MediaRow, quo
   const { rows } = await sql`
     with reserved as (
       insert into media_usage as u (account_id, size_bytes)
-      select ${row.account_id}, ${row.size_bytes}::bigint where ${row.size_bytes}::bigint <= ${quotaBytes}::bigint
+      select ${row.accountId}, ${row.size}::bigint where ${row.size}::bigint <= ${quotaBytes}::bigint
       on conflict (account_id) do update set size_bytes = u.size_bytes + excluded.size_bytes
         where u.size_bytes + excluded.size_bytes <= ${quotaBytes}::bigint
       returning 1
     )
     insert into media (id, account_id, sha256, type, size_bytes, filename, created_at, expires_at)
-    select ${row.id}, ${row.account_id}, ${row.sha256}, ${row.type}, ${row.size_bytes}::integer, ${row.filename},
-      ${row.created_at}::timestamptz, ${row.expires_at}::timestamptz
+    select ${row.id}, ${row.accountId}, ${row.sha256}, ${row.type}, ${row.size}::integer, ${row.filename},
+      ${row.createdAt}::timestamptz, ${row.expiresAt}::timestamptz
     from reserved
     returning id`.execute(db)
   return rows.length > 0
@@ -90,8 +101,8 @@ async function markStored(db: Kysely<Database>, row: MediaRow, now: Date): Promi
       .updateTable('media')
       .set({ stored_at: now })
       .where('id', '=', row.id)
-      .where('account_id', '=', row.account_id)
-      .returningAll()
+      .where('account_id', '=', row.accountId)
+      .returning(mediaColumns)
       .executeTakeFirstOrThrow()
   } catch (error) {
     if (isUniqueViolation(error)) return undefined
@@ -113,12 +124,12 @@ export async function markDeleted(
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .where('expires_at', '>', now)
-    .returningAll()
+    .returning(mediaColumns)
     .executeTakeFirst()
 }
 
-export async function removeRow(db: Kysely<Database>, { account_id, id }: Pick<MediaRow, 'account_id' | 'id'>) {
-  await db.deleteFrom('media').where('account_id', '=', account_id).where('id', '=', id).execute()
+export async function removeRow(db: Kysely<Database>, { accountId, id }: Pick<MediaRow, 'accountId' | 'id'>) {
+  await db.deleteFrom('media').where('account_id', '=', accountId).where('id', '=', id).execute()
 }
 
 /** Covers all accounts, because one process cleans up for all of them. */
@@ -135,10 +146,10 @@ export async function markExpired(db: Kysely<Database>, now: Date): Promise<void
 export function findDeletable(
   db: Kysely<Database>,
   { startedBefore, after, limit }: { startedBefore: Date; after: string; limit: number },
-): Promise<Pick<MediaRow, 'id' | 'account_id'>[]> {
+): Promise<Pick<MediaRow, 'id' | 'accountId'>[]> {
   return db
     .selectFrom('media')
-    .select(['id', 'account_id'])
+    .select(['id', 'account_id as accountId'])
     .where('id', '>', after)
     .where((eb) =>
       eb.or([

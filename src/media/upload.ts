@@ -52,15 +52,13 @@ export async function storeUpload(
     const now = deps.now()
     const row: MediaRow = {
       id: deps.newId('med', now),
-      account_id: accountId,
+      accountId,
       sha256: file.sha256,
       type: file.type,
-      size_bytes: file.size,
+      size: file.size,
       filename,
-      created_at: now,
-      expires_at: new Date(now.getTime() + deps.media.limits.expirySeconds * 1000),
-      stored_at: null,
-      deleted_at: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + deps.media.limits.expirySeconds * 1000),
     }
     const same = await renewDuplicate(deps.db, row)
     if (!same) return toMedia(await storeNew(deps, sender, row, file))
@@ -85,7 +83,7 @@ async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: Sp
   } catch (error) {
     await removeFile(deps, row).catch((failure: unknown) =>
       deps.log.warn(
-        { err: failure, accountId: row.account_id },
+        { err: failure, accountId: row.accountId },
         'could not remove a file that was not stored; trying again',
       ),
     )

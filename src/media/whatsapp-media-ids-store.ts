@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type NotNull, sql } from 'kysely'
 import type { Database } from '../platform/db/schema.ts'
 
 /** Identifies a file at one phone number of an account. */
@@ -18,7 +18,7 @@ export async function claimUpload(
   key: UploadKey,
   { claimant, now, until }: { claimant: string; now: Date; until: Date },
 ): Promise<Claim> {
-  const { rows } = await sql<{ claimed: boolean; wa_media_id: string | null }>`
+  const { rows } = await sql<{ claimed: boolean; waMediaId: string | null }>`
     with claimed as (
       insert into media_at_whatsapp as m (account_id, phone_number_id, sha256, type, claimed_by, claimed_until)
       values (${key.accountId}, ${key.phoneNumberId}, ${key.sha256}, ${key.type}, ${claimant}, ${until})
@@ -31,28 +31,28 @@ export async function claimUpload(
       select wa_media_id from media_at_whatsapp
       where account_id = ${key.accountId} and phone_number_id = ${key.phoneNumberId}
         and sha256 = ${key.sha256} and type = ${key.type} and expires_at > ${now}
-    ) as wa_media_id`.execute(db)
+    ) as "waMediaId"`.execute(db)
   const [row] = rows
   if (row?.claimed === true) return { kind: 'claimed' }
-  const waMediaId = row?.wa_media_id ?? undefined
+  const waMediaId = row?.waMediaId ?? undefined
   return waMediaId === undefined ? { kind: 'busy' } : { kind: 'uploaded', waMediaId }
 }
 
 /** Returns WhatsApp's IDs of files that it has for a phone number, by hash and type. */
-export async function findWhatsAppMediaIds(
+export function findWhatsAppMediaIds(
   db: Kysely<Database>,
   { accountId, phoneNumberId, hashes, now }: Omit<UploadKey, 'sha256' | 'type'> & { hashes: string[]; now: Date },
 ): Promise<{ sha256: string; type: string; waMediaId: string }[]> {
-  const rows = await db
+  return db
     .selectFrom('media_at_whatsapp')
-    .select(['sha256', 'type', 'wa_media_id'])
+    .select(['sha256', 'type', 'wa_media_id as waMediaId'])
     .where('account_id', '=', accountId)
     .where('phone_number_id', '=', phoneNumberId)
     .where('sha256', 'in', hashes)
     .where('wa_media_id', 'is not', null)
     .where('expires_at', '>', now)
+    .$narrowType<{ waMediaId: NotNull }>()
     .execute()
-  return rows.map(({ sha256, type, wa_media_id: id }) => ({ sha256, type, waMediaId: id ?? '' }))
 }
 
 function matchesKey({ accountId, phoneNumberId, sha256, type }: UploadKey) {
@@ -96,13 +96,13 @@ export async function releaseClaim(db: Kysely<Database>, key: UploadKey, claiman
 export function deleteWhatsAppMediaIds(
   db: Kysely<Database>,
   { accountId, sha256, type }: Omit<UploadKey, 'phoneNumberId'>,
-): Promise<{ phone_number_id: string; wa_media_id: string | null }[]> {
+): Promise<{ phoneNumberId: string; waMediaId: string | null }[]> {
   return db
     .deleteFrom('media_at_whatsapp')
     .where('account_id', '=', accountId)
     .where('sha256', '=', sha256)
     .where('type', '=', type)
-    .returning(['phone_number_id', 'wa_media_id'])
+    .returning(['phone_number_id as phoneNumberId', 'wa_media_id as waMediaId'])
     .execute()
 }
 

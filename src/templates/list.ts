@@ -75,12 +75,12 @@ export async function listOwnTemplates(
 function toOwnTemplate(row: TemplateRow): z.output<(typeof contract)['output']>['items'][number] {
   return {
     ...toTemplate(row),
-    ...(row.quality_score !== null && { qualityScore: row.quality_score }),
-    ...(row.upcoming_category !== null && {
+    ...(row.qualityScore !== null && { qualityScore: row.qualityScore }),
+    ...(row.upcomingCategory !== null && {
       upcomingCategory: {
-        category: row.upcoming_category,
-        ...(row.category_changes_at && { takesEffectAt: row.category_changes_at.toISOString() }),
-        ...(row.upcoming_cost && { cost: row.upcoming_cost }),
+        category: row.upcomingCategory,
+        ...(row.categoryChangesAt && { takesEffectAt: row.categoryChangesAt.toISOString() }),
+        ...(row.upcomingCost && { cost: row.upcomingCost }),
       },
     }),
   }

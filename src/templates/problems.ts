@@ -7,8 +7,8 @@ interface ProblemRow {
   name: string
   language: string
   status: string
-  quality_score: string | null
-  whatsapp_account_id: string
+  qualityScore: string | null
+  whatsAppAccountId: string
   /** Number of all rows, including those beyond the limit. */
   total: number
 }
@@ -19,7 +19,7 @@ export async function listTemplateProblems(
   { accountId }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   const { rows } = await sql<ProblemRow>`
-    select t.name, t.language, t.status, t.quality_score, w.id as whatsapp_account_id,
+    select t.name, t.language, t.status, t.quality_score as "qualityScore", w.id as "whatsAppAccountId",
       (count(*) over ())::integer as total
     from templates t
     -- The templates of a WABA belong to all of its numbers.
@@ -33,12 +33,12 @@ export async function listTemplateProblems(
     order by t.status = 'APPROVED', t.name, t.language
     limit ${maxTemplateProblems}`.execute(db)
   return {
-    items: rows.map(({ name, language, status, quality_score, whatsapp_account_id }) => ({
+    items: rows.map(({ name, language, status, qualityScore, whatsAppAccountId }) => ({
       name,
       language,
       status,
-      ...(quality_score !== null && { qualityScore: quality_score }),
-      whatsAppAccountId: whatsapp_account_id,
+      ...(qualityScore !== null && { qualityScore }),
+      whatsAppAccountId,
     })),
     total: rows[0]?.total ?? 0,
   }

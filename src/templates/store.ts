@@ -1,7 +1,25 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Database, TemplatesTable } from '../platform/db/schema.ts'
+import { type Kysely, type Selection, sql } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
 
-export type TemplateRow = Selectable<TemplatesTable>
+export const templateColumns = [
+  'waba_id as wabaId',
+  'name',
+  'language',
+  'whatsapp_template_id as templateId',
+  'status',
+  'category',
+  'parameter_format as parameterFormat',
+  'components',
+  'quality_score as qualityScore',
+  'rejected_reason as rejectedReason',
+  'upcoming_category as upcomingCategory',
+  'category_changes_at as categoryChangesAt',
+  'upcoming_cost as upcomingCost',
+  'edited_at as editedAt',
+  'synced_at as syncedAt',
+] as const
+
+export type TemplateRow = Selection<Database, 'templates', (typeof templateColumns)[number]>
 
 /** Identifies a template (reference, section 3.1). */
 export interface TemplateKey {
@@ -17,19 +35,19 @@ export async function findWabaId(
   accountId: string,
   whatsAppAccountId: string | undefined,
 ): Promise<string | undefined> {
-  const accounts = db.selectFrom('whatsapp_accounts').select('waba_id').where('account_id', '=', accountId)
+  const accounts = db.selectFrom('whatsapp_accounts').select('waba_id as wabaId').where('account_id', '=', accountId)
   const row = await (
     whatsAppAccountId === undefined
       ? accounts.where('is_default', '=', true)
       : accounts.where('id', '=', whatsAppAccountId)
   ).executeTakeFirst()
-  return row?.waba_id
+  return row?.wabaId
 }
 
 export function findTemplate(db: Kysely<Database>, key: TemplateKey): Promise<TemplateRow | undefined> {
   return db
     .selectFrom('templates')
-    .selectAll()
+    .select(templateColumns)
     .where('account_id', '=', key.accountId)
     .where('waba_id', '=', key.wabaId)
     .where('name', '=', key.name)
@@ -54,7 +72,11 @@ export function findTemplates(
     limit: number
   },
 ): Promise<TemplateRow[]> {
-  let query = db.selectFrom('templates').selectAll().where('account_id', '=', accountId).where('waba_id', '=', wabaId)
+  let query = db
+    .selectFrom('templates')
+    .select(templateColumns)
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
   if (status !== undefined) query = query.where('status', '=', status)
   if (after) query = query.where((eb) => eb(eb.refTuple('name', 'language'), '>', eb.tuple(after.name, after.language)))
   return query.orderBy('name').orderBy('language').limit(limit).execute()
@@ -64,17 +86,17 @@ export function findTemplates(
 export async function findLastSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('whatsapp_accounts')
-    .select((eb) => eb.fn.max('templates_synced_at').as('synced_at'))
+    .select((eb) => eb.fn.max('templates_synced_at').as('syncedAt'))
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .executeTakeFirst()
-  return row?.synced_at ?? undefined
+  return row?.syncedAt ?? undefined
 }
 
 export async function changeTemplate(
   db: Kysely<Database>,
   key: TemplateKey,
-  change: { status?: string; quality_score?: string; category?: string; rejected_reason?: string | null },
+  change: { status: string },
 ): Promise<void> {
   await db
     .updateTable('templates')

@@ -17,7 +17,7 @@ import type { TemplateRow } from './store.ts'
 /** Converts a row to the API's template. */
 export function toTemplate(row: TemplateRow): Template {
   const { name, language } = row
-  const template = { name, language, parameterFormat: row.parameter_format, components: row.components }
+  const template = { name, language, parameterFormat: row.parameterFormat, components: row.components }
   const reason = row.status === 'APPROVED' ? listTemplateParts(template).unsupported : `its status is ${row.status}`
   const example = writeExample(template)
   const sendSchema = writeSendSchema(template)
@@ -29,12 +29,12 @@ export function toTemplate(row: TemplateRow): Template {
     sendable: reason === undefined,
     ...(reason !== undefined && { reason }),
     // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
-    ...(row.rejected_reason !== null && row.rejected_reason !== 'NONE' && { rejectedReason: row.rejected_reason }),
+    ...(row.rejectedReason !== null && row.rejectedReason !== 'NONE' && { rejectedReason: row.rejectedReason }),
     placeholders: [...listPlaceholders(template)],
     components: row.components.map(toComponent),
     ...(example && { example }),
     ...(sendSchema && { sendSchema }),
-    syncedAt: row.synced_at.toISOString(),
+    syncedAt: row.syncedAt.toISOString(),
   }
 }
 

@@ -109,13 +109,13 @@ function toRequest(row: ListedRequest): ApiRequest {
     method: row.method,
     path: row.path,
     status: row.status,
-    ...(row.error_code !== null && { errorCode: row.error_code }),
+    ...(row.errorCode !== null && { errorCode: row.errorCode }),
     ...(errorMessage !== undefined && withFacts({ errorMessage: readError(errorMessage) })),
-    durationMilliseconds: row.duration_ms,
-    keyStart: row.key_start,
+    durationMilliseconds: row.durationMilliseconds,
+    keyStart: row.keyStart,
     address: row.address,
-    messageIds: row.message_ids?.split('+') ?? [],
-    ...(row.external_id !== null && { externalId: row.external_id }),
+    messageIds: row.messageIds?.split('+') ?? [],
+    ...(row.externalId !== null && { externalId: row.externalId }),
   }
 }
 

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selection, sql } from 'kysely'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
-import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf, selectionOf } from '../../platform/db/columns.ts'
 import { retryLocked } from '../../platform/db/locks.ts'
-import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
 
@@ -164,7 +164,22 @@ export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
   await sql`delete from api_request_cutoffs where at < now() - interval '1 hour'`.execute(db)
 }
 
-export type StoredRequest = Omit<Selectable<ApiRequestsTable>, 'account_id'>
+const listedColumns = [
+  'id',
+  'method',
+  'path',
+  'status',
+  'error_code as errorCode',
+  'duration_ms as durationMilliseconds',
+  'key_start as keyStart',
+  'address',
+  'message_ids as messageIds',
+  'external_id as externalId',
+] as const
+
+export const requestColumns = [...listedColumns, 'request', 'answer'] as const
+
+export type StoredRequest = Selection<Database, 'api_requests', (typeof requestColumns)[number]>
 
 /** Without the request body. */
 export type ListedRequest = Omit<StoredRequest, 'request'>
@@ -188,9 +203,7 @@ export type RequestSearch =
 
 /** Examining this many takes some milliseconds, because paths and error codes have no index. */
 const listMaxExamined = 20_000
-const listedColumns = sql.raw(
-  'id, method, path, status, error_code, duration_ms, key_start, address, message_ids, external_id',
-)
+const listedNames = sql.raw(listedColumns.map((column) => column.split(' as ')[0]).join(', '))
 
 /** Returns the newest matches first. `stoppedAt` is the last request that was examined, if there may be older ones. */
 export async function findRequests(
@@ -204,7 +217,7 @@ export async function findRequests(
   const matching = and(listUnindexed(filter))
   const { rows } = await sql<ListedRequest>`
     select page.*, r.answer from (
-      select ${listedColumns} from (${newest(indexed, search, maxExamined)}) recent
+      select ${sql.raw(selectionOf(listedColumns))} from (${newest(indexed, search, maxExamined)}) recent
     where ${matching} order by id desc limit ${sql.lit(limit + 1)}
     ) page
     join api_requests r on r.account_id = ${accountId} and r.id = page.id
@@ -219,7 +232,7 @@ function newest(indexed: RawBuilder<unknown>, search: RequestSearch | undefined,
   return sql.join(
     sources.map(
       (source) => sql`(
-        select ${listedColumns} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(limit)}
+        select ${listedNames} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(limit)}
       )`,
     ),
     sql` union `,
@@ -270,7 +283,7 @@ export async function findRequest(
 ): Promise<StoredRequest | undefined> {
   return db
     .selectFrom('api_requests')
-    .selectAll()
+    .select(requestColumns)
     .where('account_id', '=', accountId)
     .where('id', '=', requestId)
     .executeTakeFirst()

@@ -1,11 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { matchNames } from '../../messages/erasure/number.ts'
 import { openContent } from '../../messages/contents/content.ts'
 import { findFirstShown } from '../../messages/contents/store.ts'
 import { findKeysOf } from '../../messages/recipients/store.ts'
 import { findAccountsWithNames } from '../../messages/suppressions/erased-store.ts'
 import { spellingsOf, storedKeysOf } from '../../messages/suppressions/number-key.ts'
-import type { Database, OneTimeCodesTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { events, type ExportDeps, identities, messages, type PageQuery, readPages, suppressions } from './export.ts'
 
 interface Person {
@@ -54,24 +54,34 @@ function listSections(deps: ExportDeps, accountId: string, names: readonly strin
   ]
 }
 
-const oneTimeCodes: PageQuery<Selectable<OneTimeCodesTable>> = {
+interface CodeRow {
+  to: string
+  purpose: string
+  attemptsLeft: number
+  createdAt: Date
+  expiresAt: Date
+  messageId: string | null
+}
+
+const oneTimeCodes: PageQuery<CodeRow> = {
   table: 'one_time_codes',
-  fields: '*',
+  fields: `to_number as "to", purpose, attempts_left as "attemptsLeft", created_at as "createdAt",
+    expires_at as "expiresAt", message_id as "messageId"`,
   key: ['id'],
   /** Without the hash of the code. */
   toRecord: (code) => ({
-    to: code.to_number,
+    to: code.to,
     purpose: code.purpose,
-    attemptsLeft: code.attempts_left,
-    createdAt: code.created_at.toISOString(),
-    expiresAt: code.expires_at.toISOString(),
-    ...(code.message_id !== null && { messageId: code.message_id }),
+    attemptsLeft: code.attemptsLeft,
+    createdAt: code.createdAt.toISOString(),
+    expiresAt: code.expiresAt.toISOString(),
+    ...(code.messageId !== null && { messageId: code.messageId }),
   }),
 }
 
 interface ContentRow {
-  message_id: string
-  content_encrypted: string
+  messageId: string
+  ciphertext: string
 }
 
 async function* readContentsOf({ db, now, secrets }: ExportDeps, accountId: string, names: readonly string[]): Pages {
@@ -79,14 +89,14 @@ async function* readContentsOf({ db, now, secrets }: ExportDeps, accountId: stri
   if (from === undefined) return
   yield* readPages<ContentRow>(db, accountId, {
     table: 'message_contents',
-    fields: '*',
+    fields: 'message_id as "messageId", content_encrypted as ciphertext',
     where: sql`message_id >= ${from} and exists (
       select from messages m where m.account_id = message_contents.account_id and m.id = message_contents.message_id
         and m.to_number = any(${names}::text[]))`,
     key: ['message_id'],
-    toRecord: ({ message_id: messageId, content_encrypted }) => ({
+    toRecord: ({ messageId, ciphertext }) => ({
       messageId,
-      ...(openContent(secrets, { accountId, messageId }, content_encrypted) ?? { unreadable: true }),
+      ...(openContent(secrets, { accountId, messageId }, ciphertext) ?? { unreadable: true }),
     }),
   })
 }

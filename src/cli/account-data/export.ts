@@ -1,21 +1,23 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MessageEvent } from '../../../contracts/events.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { toRequestDetails } from '../../accounts/requests/list.ts'
-import type { StoredRequest } from '../../accounts/requests/store.ts'
+import { requestColumns, type StoredRequest } from '../../accounts/requests/store.ts'
 import { listWhatsAppAccounts } from '../../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { toMedia } from '../../media/media.ts'
-import type { MediaRow } from '../../media/store.ts'
+import { mediaColumns, type MediaRow } from '../../media/store.ts'
 import { messageColumns, type StoredMessage, toMessage } from '../../messages/message.ts'
 import { openContent } from '../../messages/contents/content.ts'
 import { findFirstShown, readContents } from '../../messages/contents/store.ts'
+import type { StoredIdentity } from '../../messages/recipients/plan-identities.ts'
+import { identityColumns } from '../../messages/recipients/store.ts'
 import { getSuppressionSettings } from '../../messages/suppressions/check.ts'
-import { latestUserId, type ListedSuppression } from '../../messages/suppressions/store.ts'
+import { latestUserId, type ListedSuppression, suppressionColumns } from '../../messages/suppressions/store.ts'
 import { addedByOf, toSuppression } from '../../messages/suppressions/suppressions.ts'
-import { fieldsOf } from '../../platform/db/columns.ts'
-import type { Database, EventsTable, RecipientIdentitiesTable, SavedViewsTable } from '../../platform/db/schema.ts'
-import type { TemplateRow } from '../../templates/store.ts'
+import { fieldsOf, selectionOf } from '../../platform/db/columns.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { templateColumns, type TemplateRow } from '../../templates/store.ts'
 import { toTemplate } from '../../templates/template.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { exportAudit } from '../../users/audit/audit.ts'
@@ -81,10 +83,10 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
     read: ({ db }, accountId) =>
       readPages<TemplateRow>(db, accountId, {
         table: 'templates',
-        fields: '*',
+        fields: selectionOf(templateColumns),
         key: ['waba_id', 'name', 'language'],
         // The example and the schema are derived from the other fields.
-        toRecord: (row) => ({ wabaId: row.waba_id, ...toTemplate(row), example: undefined, sendSchema: undefined }),
+        toRecord: (row) => ({ wabaId: row.wabaId, ...toTemplate(row), example: undefined, sendSchema: undefined }),
       }),
   },
   messages: {
@@ -106,7 +108,12 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   media: {
     type: 'media',
     read: ({ db }, accountId) =>
-      readPages<MediaRow>(db, accountId, { table: 'media', fields: '*', key: ['id'], toRecord: toMedia }),
+      readPages<MediaRow>(db, accountId, {
+        table: 'media',
+        fields: selectionOf(mediaColumns),
+        key: ['id'],
+        toRecord: toMedia,
+      }),
   },
   events: {
     type: 'event',
@@ -168,7 +175,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
     read: ({ db }, accountId) =>
       readPages<StoredRequest>(db, accountId, {
         table: 'api_requests',
-        fields: '*',
+        fields: selectionOf(requestColumns),
         key: ['id'],
         toRecord: toRequestDetails,
       }),
@@ -178,13 +185,13 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
     read: ({ db }, accountId) =>
       readPages<SavedView>(db, accountId, {
         table: 'saved_views',
-        fields: `name, filters, saved_views.created_at, (select email from owners where id = owner_id) as email`,
+        fields: `name, filters, saved_views.created_at as "createdAt", (select email from owners where id = owner_id) as email`,
         key: ['owner_id', 'name'],
-        toRecord: ({ email, name, filters, created_at }) => ({
+        toRecord: ({ email, name, filters, createdAt }) => ({
           email,
           name,
           filters: JSON.parse(filters) as unknown,
-          createdAt: created_at.toISOString(),
+          createdAt: createdAt.toISOString(),
         }),
       }),
   },
@@ -235,7 +242,12 @@ export async function* exportAccount(deps: ExportDeps, accountId: string): Async
   yield [JSON.stringify({ type: 'end', data: { accountId, exportedAt: deps.now().toISOString(), counts } })]
 }
 
-type SavedView = Pick<Selectable<SavedViewsTable>, 'name' | 'filters' | 'created_at'> & { email: string }
+interface SavedView {
+  email: string
+  name: string
+  filters: string
+  createdAt: Date
+}
 
 const pageSize = 500
 const counted = sql.raw(
@@ -261,33 +273,33 @@ export const messages: PageQuery<StoredMessage> = {
   toRecord: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
 }
 
-export const events: PageQuery<Selectable<EventsTable>> = {
+export const events: PageQuery<{ id: string; createdAt: Date; payload: string }> = {
   table: 'events',
-  fields: '*',
+  fields: 'id, created_at as "createdAt", payload',
   key: ['id'],
-  toRecord: ({ id, created_at, payload }) => ({
+  toRecord: ({ id, createdAt, payload }) => ({
     eventId: id,
-    createdAt: created_at.toISOString(),
+    createdAt: createdAt.toISOString(),
     event: readPayload(payload),
   }),
 }
 
 export const suppressions: PageQuery<ListedSuppression> = {
   table: 'suppressions',
-  fields: `*, ${latestUserId} as user_id`,
+  fields: `${selectionOf(suppressionColumns)}, ${latestUserId} as "userId"`,
   key: ['number_key'],
   toRecord: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
 }
 
-export const identities: PageQuery<Selectable<RecipientIdentitiesTable>> = {
+export const identities: PageQuery<StoredIdentity> = {
   table: 'recipient_identities',
-  fields: '*',
+  fields: fieldsOf(identityColumns, 'recipient_identities'),
   key: ['identity'],
   toRecord: (row) => ({
     ...(row.number === null ? { userId: row.identity } : { number: row.number }),
     // All names of a person have the same value here.
     person: row.person,
-    seenAt: row.seen_at.toISOString(),
+    seenAt: row.seenAt.toISOString(),
   }),
 }
 

@@ -5,7 +5,7 @@ import { statement, unnamedStatement } from '../../platform/db/statement.ts'
 import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
 import type { StoredIdentity } from './plan-identities.ts'
 
-const identityColumns: Columns<StoredIdentity> = {
+export const identityColumns: Columns<StoredIdentity> = {
   accountId: { name: 'account_id', type: 'word' },
   identity: { name: 'identity', type: 'word' },
   person: { name: 'person', type: 'word' },

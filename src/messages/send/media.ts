@@ -178,10 +178,10 @@ function toSource({ media, log }: Pick<Deps, 'media' | 'log'>, row: MediaRow): M
   return {
     sha256: row.sha256,
     type: row.type,
-    size: row.size_bytes,
+    size: row.size,
     open: async () => {
       const stream = await media.store.open(row.id)
-      const file = { accountId: row.account_id, mediaId: row.id }
+      const file = { accountId: row.accountId, mediaId: row.id }
       if (stream) {
         const verifier = createVerifier(row, () => {
           log.error(file, 'a file in the media store is damaged')
@@ -208,7 +208,7 @@ function uploadAgain(problem: string): ServiceError {
  * upload.
  */
 function createVerifier(
-  { sha256, size_bytes }: Pick<MediaRow, 'sha256' | 'size_bytes'>,
+  { sha256, size: expectedSize }: Pick<MediaRow, 'sha256' | 'size'>,
   damaged: () => ServiceError,
 ): Transform {
   const hash = createHash('sha256')
@@ -217,7 +217,7 @@ function createVerifier(
     transform: (chunk: Buffer, _encoding, done) => {
       size += chunk.length
       hash.update(chunk)
-      done(size > size_bytes ? damaged() : null, chunk)
+      done(size > expectedSize ? damaged() : null, chunk)
     },
     flush: (done) => done(hash.digest('hex') === sha256 ? null : damaged()),
   })

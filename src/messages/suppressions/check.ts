@@ -27,10 +27,10 @@ export async function assertNotSuppressed(
 ): Promise<void> {
   const found = await findSuppression(deps.db, accountId, recipient, await getCachedHashKey(deps))
   const field = isUserId(recipient) ? 'recipient' : 'to'
-  if (!found || !(suppressionRule.all || found.all_messages)) return
+  if (!found || !(suppressionRule.all || found.allMessages)) return
   const at = found.since.toISOString()
   const why = { since: { at, english: at }, reason: recipientFacts.reason[found.reason]() }
-  const problem = found.all_messages
+  const problem = found.allMessages
     ? recipientFacts.suppressed(why)
     : recipientFacts.suppressedCategory({ ...why, category: suppressionRule.category })
   throw new ServiceError('RECIPIENT_SUPPRESSED', errorFactsWithValues.field({ field, problem }), {

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, type Selection, sql } from 'kysely'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { batched } from '../../platform/db/batched.ts'
@@ -17,8 +17,22 @@ export interface SuppressionFilter {
   beforeId?: string | undefined
 }
 
+export const suppressionColumns = [
+  'id',
+  'number_key as key',
+  'to_number as to',
+  'suppressed',
+  'reason',
+  'whatsapp_account_id as whatsAppAccountId',
+  'since',
+  'all_messages as allMessages',
+  'added_by as addedBy',
+] as const
+
 /** A suppression, and the user ID that WhatsApp reported last for the recipient. */
-export type ListedSuppression = SuppressionRow & { user_id: string | null }
+export type ListedSuppression = Selection<Database, 'suppressions', (typeof suppressionColumns)[number]> & {
+  userId: string | null
+}
 
 /** Selected with a suppression: the user ID that WhatsApp reported last for the recipient. */
 export const latestUserId = `(
@@ -37,8 +51,8 @@ export function findSuppressions(
   let query = db
     .selectFrom('suppressions')
     .distinctOn('id')
-    .selectAll()
-    .select(sql.raw<string | null>(latestUserId).as('user_id'))
+    .select(suppressionColumns)
+    .select(sql.raw<string | null>(latestUserId).as('userId'))
     .where('account_id', '=', accountId)
     .where('suppressed', '=', true)
   if (recipient !== undefined) query = query.where(isOfRecipient(accountId, recipient, hashKey))
@@ -101,12 +115,12 @@ interface FoundSuppression {
   reason: SuppressionReason
   since: Date
   /** Messages of all categories are suppressed. */
-  all_messages: boolean
+  allMessages: boolean
 }
 
 const findOne = statement<Recipient, FoundSuppression>(
   'find_suppression',
-  ($) => `select reason, since, all_messages from suppressions
+  ($) => `select reason, since, all_messages as "allMessages" from suppressions
   where account_id = ${$.accountId} and suppressed and number_key = any (${$.keys}::text[] || array(
     select i.person from recipient_identities i where i.account_id = ${$.accountId} and i.identity = any (${$.keys}::text[])
   ))
@@ -128,7 +142,7 @@ const recipientColumns: Columns<RecipientKey> = {
 
 const findMany = statement<Lists<RecipientKey>, FoundSuppression & { n: number }>(
   'find_many_suppressions',
-  ($) => `select r.n, s.reason, s.since, s.all_messages
+  ($) => `select r.n, s.reason, s.since, s.all_messages as "allMessages"
   from unnest(${arraysOf($, recipientColumns)}) as r (${namesOf(recipientColumns)})
   left join recipient_identities i on i.account_id = r.account_id and i.identity = r.key
   join suppressions s on s.account_id = r.account_id and s.number_key = any (array[r.key, i.person]) and s.suppressed

@@ -61,14 +61,14 @@ async function listAs<Item>(
 
 export function toSuppression(row: ListedSuppression): Suppression {
   // An entry of someone whose number is not known has the user ID as its key.
-  const userId = row.user_id ?? (isUserId(row.number_key) ? row.number_key : undefined)
+  const userId = row.userId ?? (isUserId(row.key) ? row.key : undefined)
   return {
-    to: row.to_number,
+    to: row.to,
     ...(userId !== undefined && { userId }),
     reason: row.reason,
     since: row.since.toISOString(),
-    allMessages: row.all_messages,
-    ...(row.whatsapp_account_id !== null && { accountId: row.whatsapp_account_id }),
+    allMessages: row.allMessages,
+    ...(row.whatsAppAccountId !== null && { accountId: row.whatsAppAccountId }),
   }
 }
 
@@ -78,8 +78,8 @@ function toUserSuppression(row: ListedSuppression): UserSuppression {
 }
 
 /** The version before does not clear the column when a recipient decides. */
-export function addedByOf({ reason, added_by }: ListedSuppression): string | undefined {
-  return reason === 'manual' || reason === 'import' ? (added_by ?? undefined) : undefined
+export function addedByOf({ reason, addedBy }: ListedSuppression): string | undefined {
+  return reason === 'manual' || reason === 'import' ? (addedBy ?? undefined) : undefined
 }
 
 /** Who changes the list. */

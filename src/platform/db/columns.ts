@@ -47,6 +47,11 @@ export function fieldsOf(columns: AnyColumns<string>, alias: string): string {
     .join(', ')
 }
 
+/** `account_id as "accountId", …`: columns and their aliases, which Kysely also reads, in an SQL text. */
+export function selectionOf(columns: readonly string[]): string {
+  return columns.map((column) => column.replace(/ as (\w+)$/, ' as "$1"')).join(', ')
+}
+
 /** `$1::text, $2::text, …`: the values of one item. */
 export function parametersOf<Field extends string>(
   $: Placeholders<Record<NoInfer<Field>, unknown>>,

@@ -25,7 +25,7 @@ export async function deleteTemplate(
   const key = { accountId, wabaId, name }
   const present = await findPresentLanguages(deps.db, key)
   const chosen = present.filter((row) => allLanguages || row.language === language)
-  const firstId = chosen[0]?.whatsapp_template_id
+  const firstId = chosen[0]?.templateId
   if (firstId === undefined) {
     if (language !== undefined && (await findTemplate(deps.db, { ...key, language }))) return { name, languages: [] }
     if (language === undefined && (await isKnownName(deps, key))) return { name, languages: [] }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
-import { findTemplate, type TemplateKey, type TemplateRow } from '../store.ts'
+import { findTemplate, templateColumns, type TemplateKey, type TemplateRow } from '../store.ts'
 
 /** Statuses of templates that WhatsApp no longer has. */
 const goneStatuses: readonly string[] = ['DELETED', 'PENDING_DELETION']
@@ -18,7 +18,7 @@ export function findPresentLanguages(
 ): Promise<TemplateRow[]> {
   return db
     .selectFrom('templates')
-    .selectAll()
+    .select(templateColumns)
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .where('name', '=', name)
@@ -30,7 +30,7 @@ export function findPresentLanguages(
 export function findPresentTemplates(db: Kysely<Database>, accountId: string, wabaId: string): Promise<TemplateRow[]> {
   return db
     .selectFrom('templates')
-    .selectAll()
+    .select(templateColumns)
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .where('status', 'not in', [...goneStatuses])

@@ -82,7 +82,7 @@ export function describeUnchanged(row: TemplateRow): TemplateChange {
   return {
     name: row.name,
     language: row.language,
-    templateId: row.whatsapp_template_id,
+    templateId: row.templateId,
     status: row.status,
     ...(row.category !== null && { category: row.category }),
     changed: false,

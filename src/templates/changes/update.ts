@@ -37,7 +37,7 @@ export async function updateTemplate(
   assertEditable(stored, template, deps.now())
   const ready = await uploadSamples(deps, account, template)
   await caller.assertStillAllowed?.()
-  const templateId = stored.whatsapp_template_id
+  const templateId = stored.templateId
   const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: account.accessToken }, ready, {
     withCategory: stored.category !== template.category,
   })
@@ -72,7 +72,7 @@ function assertEditable(stored: TemplateRow, template: TemplateDefinition, now: 
       'category',
       `must stay ${stored.category}: WhatsApp allows no other category for an approved template.`,
     )
-  const edits = stored.edited_at
+  const edits = stored.editedAt
     .map((edit) => edit.getTime())
     .filter((edit) => edit > now.getTime() - 30 * dayMilliseconds)
   const last = Math.max(0, ...edits)
