@@ -8,7 +8,7 @@ import type { Role } from '../../../contracts/procedure.ts'
 /** JSON is written as text and read as a value, because `pg` would convert an array to a PostgreSQL array. */
 type Json<T> = ColumnType<T, string, string>
 
-export interface AccountsTable {
+interface AccountsTable {
   id: string
   name: string
   api_enabled: Generated<boolean>
@@ -54,7 +54,7 @@ interface RateLimitsTable {
   used: number
 }
 
-export interface WhatsAppAccountsTable {
+interface WhatsAppAccountsTable {
   id: string
   account_id: string
   phone_number_id: string
@@ -93,7 +93,7 @@ export interface WhatsAppAccountsTable {
 }
 
 /** Facts about the connection of a WhatsApp account. Times say when each group of facts was checked last. */
-export interface WhatsAppAccountHealthTable {
+interface WhatsAppAccountHealthTable {
   whatsapp_account_id: string
   account_id: string
   /** The Meta app of the token. */
@@ -240,7 +240,7 @@ export interface StoredComponent {
 }
 
 /** Identified by WABA, name and language (reference, section 3.1). */
-export interface TemplatesTable {
+interface TemplatesTable {
   account_id: string
   waba_id: string
   name: string
@@ -366,7 +366,7 @@ interface SeenRepliesTable {
 }
 
 /** The names under which WhatsApp knows a recipient. */
-export interface RecipientIdentitiesTable {
+interface RecipientIdentitiesTable {
   account_id: string
   /** A number in the form in which numbers are compared, or a user ID. */
   identity: string
@@ -406,7 +406,7 @@ interface SuppressionSettingsTable {
   categories: string[]
 }
 
-export interface OneTimeCodesTable {
+interface OneTimeCodesTable {
   account_id: string
   id: string
   to_number: string
@@ -461,7 +461,7 @@ interface WebhookEndpointsTable {
 }
 
 /** A webhook event, recorded once for each status change. */
-export interface EventsTable {
+interface EventsTable {
   account_id: string
   id: string
   type: string
@@ -696,7 +696,7 @@ interface EmailsTable {
 }
 
 /** How an account receives alerts. An account without a row has the default settings. */
-export interface AlertSettingsTable {
+interface AlertSettingsTable {
   account_id: string
   chat_url_encrypted: string | null
   chat_format: string | null
@@ -819,7 +819,7 @@ export interface AuditKeysTable {
 }
 
 /** An uploaded file; it is stored under its ID. */
-export interface MediaTable {
+interface MediaTable {
   id: string
   account_id: string
   /** Hexadecimal digits. */
@@ -869,7 +869,7 @@ interface MediaAtWhatsAppTable {
 }
 
 /** An API request. The bodies of the request and the response are stored for failures only, without secrets. */
-export interface ApiRequestsTable {
+interface ApiRequestsTable {
   account_id: string
   /** The request ID, which contains the time. */
   id: string
