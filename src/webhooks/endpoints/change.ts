@@ -121,7 +121,7 @@ export async function updateEndpoint(
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
     const moved = update.url === undefined ? undefined : move(row, update.url)
-    await changeEndpoint(trx, accountId, endpointId, { ...moved?.changes, ...given })
+    await changeEndpoint(trx, accountId, endpointId, { url: row.url, ...moved?.changes, ...given })
     const isCleared = moved?.clearsHeaders === true && update.headers === undefined
     return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failingSince !== null }
   })

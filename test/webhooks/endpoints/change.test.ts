@@ -70,6 +70,17 @@ test('changes the given fields and keeps the others, the secret and the headers'
   expect(await update(endpointId, { description: '' })).not.toHaveProperty('description')
 })
 
+test('keeps everything if the given URL is the current one', async () => {
+  const { endpointId } = await add({ description: 'Orders' })
+
+  expect(await update(endpointId, { url: `${receiver.url}/hooks` })).toMatchObject({
+    url: `${receiver.url}/hooks`,
+    description: 'Orders',
+    hasHeaders: true,
+    headersCleared: false,
+  })
+})
+
 test('does not send the headers to a new host unless they are provided again', async () => {
   const { endpointId } = await add()
 
