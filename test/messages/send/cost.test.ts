@@ -70,18 +70,19 @@ async function measure(run: () => Promise<unknown>): Promise<{ bytes: number; mi
 }
 
 test.runIf(process.version === recordedUnder)('a send allocates no more than recorded', async () => {
+  const limit = recordedCosts[0].bytes * 1.05
   const [rounds, pauses]: [number[], number[]] = [[], []]
   const sends = 50
-  await repeat(12, async () => {
+  // Work in the background only adds to a round, and on a busy machine there can be some in each of the first.
+  while (rounds.length < 12 || (rounds.length < 60 && Math.min(...rounds) >= limit)) {
     const round = await measure(() => repeat(sends, sendOne))
     const idle = await measure(() => pause(200))
     pauses.push(idle.bytes / idle.milliseconds)
     // The slower the machine, the more background work falls into a round.
     rounds.push((round.bytes - Math.min(...pauses) * round.milliseconds) / sends)
-  })
+  }
 
-  // Work in the background only adds to a round.
   const bytes = Math.round(Math.min(...rounds))
   console.log(`A lone send allocates ${bytes} bytes (recorded: ${recordedCosts[0].bytes}).`)
-  expect(bytes).toBeLessThan(recordedCosts[0].bytes * 1.05)
+  expect(bytes).toBeLessThan(limit)
 })
