@@ -47,8 +47,8 @@ export function defineEvent<Type extends string, Data extends z.ZodObject>(defin
   return event
 }
 
-/** IDs that the examples of several events share. */
-export const exampleIds = {
+/** What the examples of several events share. */
+export const sharedExample = {
   messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
   to: '34600111222',
   accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',

@@ -13,7 +13,7 @@ import {
   WaMessageId,
   WhatsAppAccountId,
 } from '../fields.ts'
-import { defineEvent, exampleIds } from './event.ts'
+import { defineEvent, sharedExample } from './event.ts'
 
 const MessageFacts = z.object({
   messageId: responseField(MessageId),
@@ -37,13 +37,13 @@ function status<Status extends string>(value: Status) {
 }
 
 const example = {
-  messageId: exampleIds.messageId,
+  messageId: sharedExample.messageId,
   waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
-  to: exampleIds.to,
+  to: sharedExample.to,
   template: 'order_shipped',
   language: 'en',
-  accountId: exampleIds.accountId,
-  externalId: exampleIds.externalId,
+  accountId: sharedExample.accountId,
+  externalId: sharedExample.externalId,
 }
 
 export const MessageSentEvent = defineEvent({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recipientReasons } from '../api/suppression.ts'
 import { ExternalId, KnownUserId, MessageId, PhoneNumber, responseField, WhatsAppAccountId } from '../fields.ts'
-import { defineEvent, exampleIds, type Texts } from './event.ts'
+import { defineEvent, sharedExample, type Texts } from './event.ts'
 
 const RecipientFacts = z.object({
   to: responseField(PhoneNumber).describe(
@@ -32,11 +32,11 @@ export const RecipientOptedOutEvent = defineEvent({
   example: {
     timestamp: '2026-11-20T09:36:12.000Z',
     data: {
-      to: exampleIds.to,
-      accountId: exampleIds.accountId,
+      to: sharedExample.to,
+      accountId: sharedExample.accountId,
       reason: 'reply',
-      messageId: exampleIds.messageId,
-      externalId: exampleIds.externalId,
+      messageId: sharedExample.messageId,
+      externalId: sharedExample.externalId,
     },
   },
 })
@@ -50,7 +50,7 @@ export const RecipientOptedInEvent = defineEvent({
   schema: RecipientFacts,
   example: {
     timestamp: '2026-11-20T10:02:40.000Z',
-    data: { to: exampleIds.to, accountId: exampleIds.accountId, reason: 'preference' },
+    data: { to: sharedExample.to, accountId: sharedExample.accountId, reason: 'preference' },
   },
 })
 

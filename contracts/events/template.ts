@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LanguageCode, responseField, TemplateName, Timestamp, WhatsAppAccountId } from '../fields.ts'
 import { CategoryCost } from '../pricing.ts'
-import { defineEvent, exampleIds, type Texts } from './event.ts'
+import { defineEvent, sharedExample, type Texts } from './event.ts'
 
 const TemplateFacts = z.object({
   template: responseField(TemplateName),
@@ -31,7 +31,7 @@ const example = {
   template: 'order_shipped',
   language: 'en',
   templateId: '1304694804498707',
-  accountIds: [exampleIds.accountId],
+  accountIds: [sharedExample.accountId],
   status: 'APPROVED',
   category: 'UTILITY',
 }

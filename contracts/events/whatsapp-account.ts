@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { responseField, Timestamp, WhatsAppAccountId } from '../fields.ts'
-import { defineEvent, exampleIds, type Texts } from './event.ts'
+import { defineEvent, sharedExample, type Texts } from './event.ts'
 
 const WhatsAppAccountFacts = z.object({
   accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
@@ -19,7 +19,7 @@ const WhatsAppAccountFacts = z.object({
 const ofAccount: Texts = { data: 'The WhatsApp account that it happened to.' }
 
 const example = {
-  accountId: exampleIds.accountId,
+  accountId: sharedExample.accountId,
   phoneNumberId: '106540352242922',
   displayPhoneNumber: '+34 600 111 222',
   isDefault: true,

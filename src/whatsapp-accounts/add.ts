@@ -12,7 +12,7 @@ import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
 import { displace, holdsNumber, type RecordDisplacement } from './displace.ts'
 import { insertHealth } from './health/store.ts'
-import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
+import { refuseMissingPermission, toNumberFields, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secrets.ts'
 import {
   clearDefault,
@@ -69,9 +69,7 @@ export async function connectWhatsAppAccount(
   checkInput(input)
   await requireAccount(deps.db, accountId)
   const isVerified = input.unverified !== true
-  const { numberColumns, tokenColumns } = isVerified
-    ? await verify(deps, input)
-    : { numberColumns: {}, tokenColumns: {} }
+  const { numberFields, tokenFields } = isVerified ? await verify(deps, input) : { numberFields: {}, tokenFields: {} }
   const holder = await findByPhoneNumberId(deps.db, input.phoneNumberId)
   if (holder)
     await refuseHeldNumber(deps, accountId, holder, { canDisplace: isVerified && recordDisplacement !== undefined })
@@ -85,7 +83,7 @@ export async function connectWhatsAppAccount(
     appSecretEncrypted:
       input.appSecret === undefined ? null : deps.secrets.encrypt(input.appSecret, appSecretPurpose(id)),
     createdAt: deps.now(),
-    ...numberColumns,
+    ...numberFields,
   }
   const displaced = await deps.db.transaction().execute(async (trx) => {
     await lockAccounts(trx, accountId, holder)
@@ -95,7 +93,7 @@ export async function connectWhatsAppAccount(
     if (isDefault) await clearDefault(trx, accountId)
     if (!(await insertWhatsAppAccount(trx, { ...row, isDefault })))
       throw numberInUse(accountId, input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
-    await insertHealth(trx, { accountId, whatsAppAccountId: id }, tokenColumns)
+    await insertHealth(trx, { accountId, whatsAppAccountId: id }, tokenFields)
     if (lost) await recordDisplacement?.(trx, lost)
     return lost
   })
@@ -107,7 +105,7 @@ export async function connectWhatsAppAccount(
 async function verify(deps: AddDeps, input: NewWhatsAppAccount) {
   const [number, token] = await Promise.all([verifyPhoneNumber(deps, input), readTokenFacts(deps, input)])
   refuseMissingPermission(token.info)
-  return { numberColumns: toColumns(number), tokenColumns: token.columns }
+  return { numberFields: toNumberFields(number), tokenFields: token.columns }
 }
 
 /** Locks in the order of the IDs, so that two accounts that displace each other do not deadlock. */

@@ -79,10 +79,10 @@ export async function storePhoneNumber(
   whatsAppAccountId: string,
   info: PhoneNumberInfo,
 ): Promise<void> {
-  await changeWhatsAppAccount(db, accountId, whatsAppAccountId, toColumns(info))
+  await changeWhatsAppAccount(db, accountId, whatsAppAccountId, toNumberFields(info))
 }
 
-export function toColumns({ displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo) {
+export function toNumberFields({ displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo) {
   return {
     displayPhoneNumber: displayPhoneNumber ?? null,
     verifiedName: verifiedName ?? null,

@@ -85,16 +85,18 @@ export async function lockUnchanged(trx: Kysely<Database>, read: UsedToken): Pro
   return row?.accessTokenEncrypted === read.accessTokenEncrypted
 }
 
-type Required =
-  | 'id'
-  | 'accountId'
-  | 'phoneNumberId'
-  | 'wabaId'
-  | 'accessTokenEncrypted'
-  | 'appSecretEncrypted'
-  | 'isDefault'
-  | 'createdAt'
-type NewRow = Pick<WhatsAppAccountRow, Required> & WhatsAppAccountChanges
+type NewRow = WhatsAppAccountChanges &
+  Pick<
+    WhatsAppAccountRow,
+    | 'id'
+    | 'accountId'
+    | 'phoneNumberId'
+    | 'wabaId'
+    | 'accessTokenEncrypted'
+    | 'appSecretEncrypted'
+    | 'isDefault'
+    | 'createdAt'
+  >
 
 /** Returns false if another account has the phone number; of two concurrent calls, one succeeds. */
 export async function insertWhatsAppAccount(db: Kysely<Database>, row: NewRow): Promise<boolean> {
@@ -107,7 +109,6 @@ export async function insertWhatsAppAccount(db: Kysely<Database>, row: NewRow): 
       phone_number_id: row.phoneNumberId,
       waba_id: row.wabaId,
       access_token_encrypted: row.accessTokenEncrypted,
-      app_secret_encrypted: row.appSecretEncrypted,
       is_default: row.isDefault,
       created_at: row.createdAt,
     })

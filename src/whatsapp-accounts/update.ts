@@ -9,7 +9,7 @@ import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
 import { type HealthChanges, saveHealth, scheduleCheck, toProblemColumns } from './health/store.ts'
 import { toReasonColumns } from './inactive-reason.ts'
-import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
+import { refuseMissingPermission, toNumberFields, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose, unreadableToken, openAccessToken } from './secrets.ts'
 import {
   changeWhatsAppAccount,
@@ -83,7 +83,7 @@ export async function reconnectWhatsAppAccount(
   ])
   refuseMissingPermission(token.info)
   const changes = {
-    ...toColumns(number),
+    ...toNumberFields(number),
     ...encrypt(deps, known, input),
     ...(wabaId !== known.wabaId && unknownWaba),
     wabaId,

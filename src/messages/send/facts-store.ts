@@ -10,24 +10,24 @@ import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SendableTemplate, SendFacts } from './decide.ts'
 
 interface SendFactsRow {
-  whatsapp_account_id: string
-  phone_number_id: string
-  waba_id: string
-  access_token_encrypted: string
+  whatsAppAccountId: string
+  phoneNumberId: string
+  wabaId: string
+  accessTokenEncrypted: string
   switchedOff: boolean
   inactiveReason: string | null
   inactiveFact: string | null
-  template_status: string | null
-  parameter_format: string
+  templateStatus: string | null
+  parameterFormat: string
   /** JSON. */
   components: string
-  emits_sent_event: boolean
+  emitsSentEvent: boolean
   category: string
-  stops_category: boolean
-  stops_all_messages: boolean
-  stores_content: boolean
+  stopsCategory: boolean
+  stopsAllMessages: boolean
+  storesContent: boolean
   route: keyof typeof routes
-  messaging_account_id: string | null
+  messagingAccountId: string | null
 }
 
 /** The routes of a send. None is allocated per send. */
@@ -46,27 +46,28 @@ export interface SendFactsQuery {
   language: string
 }
 
-const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted,
-    wa.switched_off as "switchedOff", wa.inactive_reason as "inactiveReason", wa.inactive_fact as "inactiveFact", t.status as template_status, t.parameter_format,
-    t.components::text as components,
+const sendFacts = `wa.id as "whatsAppAccountId", wa.phone_number_id as "phoneNumberId", wa.waba_id as "wabaId",
+    wa.access_token_encrypted as "accessTokenEncrypted", wa.switched_off as "switchedOff",
+    wa.inactive_reason as "inactiveReason", wa.inactive_fact as "inactiveFact", t.status as "templateStatus",
+    t.parameter_format as "parameterFormat", t.components::text as components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
-    ) as emits_sent_event,
+    ) as "emitsSentEvent",
     coalesce(t.category, '${alwaysSuppressedCategory}') as category,
     coalesce(t.category, '${alwaysSuppressedCategory}') = '${alwaysSuppressedCategory}' or exists (
       select from suppression_settings s where s.account_id = wa.account_id and t.category = any (s.categories)
-    ) as stops_category,
+    ) as "stopsCategory",
     exists (
       select from suppressions s where s.account_id = wa.account_id and s.suppressed and s.all_messages
-    ) as stops_all_messages,
+    ) as "stopsAllMessages",
     t.category is distinct from 'AUTHENTICATION' and (
       select a.contents_kept_days is not null from accounts a where a.id = wa.account_id
-    ) as stores_content,
+    ) as "storesContent",
     case when wa.marketing_setting = 'cloud_api' then 'cloud_api_only'
       when t.category = 'MARKETING' and (wa.marketing_onboarding_status = 'ONBOARDED' or wa.marketing_off_cloud_api)
         then 'marketing'
       else 'cloud_api' end as route,
-    case when wa.messaging_account_setting = 'send' then wa.waba_id end as messaging_account_id`
+    case when wa.messaging_account_setting = 'send' then wa.waba_id end as "messagingAccountId"`
 
 const findOneFacts = statement<SendFactsQuery, SendFactsRow>(
   'find_send_facts',
@@ -127,20 +128,20 @@ const noFacts: SendFacts = {
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
   if (!row) return noFacts
   return {
-    emitSentEvent: row.emits_sent_event,
+    emitSentEvent: row.emitsSentEvent,
     suppressionRule:
-      row.stops_category || row.stops_all_messages ? { category: row.category, all: row.stops_category } : undefined,
-    storesContent: row.stores_content,
+      row.stopsCategory || row.stopsAllMessages ? { category: row.category, all: row.stopsCategory } : undefined,
+    storesContent: row.storesContent,
     route: routes[row.route],
     whatsAppAccount: {
-      id: row.whatsapp_account_id,
-      phoneNumberId: row.phone_number_id,
-      wabaId: row.waba_id,
-      accessTokenEncrypted: row.access_token_encrypted,
+      id: row.whatsAppAccountId,
+      phoneNumberId: row.phoneNumberId,
+      wabaId: row.wabaId,
+      accessTokenEncrypted: row.accessTokenEncrypted,
       inactiveReason: whyInactive(row),
-      messagingAccountId: row.messaging_account_id ?? undefined,
+      messagingAccountId: row.messagingAccountId ?? undefined,
     },
-    template: row.template_status === null ? undefined : toTemplate(row.template_status, row),
+    template: row.templateStatus === null ? undefined : toTemplate(row.templateStatus, row),
   }
 }
 
@@ -150,9 +151,9 @@ const parsedTemplates = new BoundedMap<string, SendableTemplate>(256)
 /** What is derived from a template, such as its placeholders, is cached per object, so an unchanged one stays the same. */
 function toTemplate(
   status: string,
-  row: Pick<SendFactsRow, 'parameter_format' | 'components' | 'category'>,
+  row: Pick<SendFactsRow, 'parameterFormat' | 'components' | 'category'>,
 ): SendableTemplate {
-  const { components: json, parameter_format: parameterFormat, category } = row
+  const { components: json, parameterFormat, category } = row
   const parsed = parsedTemplates.get(json)
   if (parsed?.status === status && parsed.parameterFormat === parameterFormat && parsed.category === category)
     return parsed

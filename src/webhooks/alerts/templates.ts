@@ -12,19 +12,31 @@ type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 /** Announced categories are reported by upcoming-categories.ts. */
 type CompletedEvent = Exclude<TemplateEvent, { type: 'template.category_changing' }>
 
-interface ChangedTemplate {
+/** A template that WhatsApp has changed, with the WhatsApp accounts that share it. */
+export interface ReportedTemplate {
   accountId: string
   wabaId: string
   name: string
   language: string
-  whatsAppTemplateId: string
+  templateId: string
   status: string
   category: string | null
+  whatsAppAccountIds: string[]
+}
+
+/** Selects a `ReportedTemplate` of the templates `t`. */
+export const reportedColumns = sql`t.account_id as "accountId", t.waba_id as "wabaId", t.name, t.language,
+      t.whatsapp_template_id as "templateId", t.status, t.category,
+      array(
+        select w.id from whatsapp_accounts w
+        where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
+      ) as "whatsAppAccountIds"`
+
+interface ChangedTemplate extends ReportedTemplate {
   rejectedReason: string | null
   qualityScore: string | null
   announcedStatus: string | null
   announcedCategory: string | null
-  whatsAppAccountIds: string[]
 }
 
 const maxRows = 200
@@ -42,7 +54,7 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     const changes = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
     for (const row of rows) await markAnnounced(trx, row)
     const events = changes.map(({ row, event }) =>
-      toUnrecordedEvent({ accountId: row.accountId, id: row.whatsAppTemplateId }, event),
+      toUnrecordedEvent({ accountId: row.accountId, id: row.templateId }, event),
     )
     await recordEvents(deps, trx, events)
     await reportChanges(
@@ -64,14 +76,8 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
 /** Locks the templates, so that only one node announces each. A partial index covers exactly these rows. */
 async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
   const { rows } = await sql<ChangedTemplate>`
-    select t.account_id as "accountId", t.waba_id as "wabaId", t.name, t.language,
-      t.whatsapp_template_id as "whatsAppTemplateId", t.status, t.category, t.rejected_reason as "rejectedReason",
-      t.quality_score as "qualityScore", t.announced_status as "announcedStatus",
-      t.announced_category as "announcedCategory",
-      array(
-        select w.id from whatsapp_accounts w
-        where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
-      ) as "whatsAppAccountIds"
+    select ${reportedColumns}, t.rejected_reason as "rejectedReason", t.quality_score as "qualityScore",
+      t.announced_status as "announcedStatus", t.announced_category as "announcedCategory"
     from templates t
     where t.announced_status is distinct from t.status or t.announced_category is distinct from t.category
     order by t.account_id, t.waba_id, t.name, t.language
@@ -86,7 +92,7 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedE
   const data = {
     template: row.name,
     language: row.language,
-    templateId: row.whatsAppTemplateId,
+    templateId: row.templateId,
     accountIds: row.whatsAppAccountIds,
     status,
     ...(category !== null && { category }),
@@ -112,7 +118,7 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
   const about = {
     accountId: row.accountId,
     code: 'template_stopped',
-    subjectId: row.whatsAppTemplateId,
+    subjectId: row.templateId,
     severity: 'warning',
   } as const
   switch (type) {

@@ -10,6 +10,7 @@ import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-acc
 import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
+import { reportedColumns, type ReportedTemplate } from './templates.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
@@ -20,17 +21,9 @@ export type ReadCategoryCost = (
   now: Date,
 ) => Promise<CategoryCost>
 
-interface Row {
-  accountId: string
-  wabaId: string
-  name: string
-  language: string
-  whatsAppTemplateId: string
-  status: string
-  category: string | null
+interface Row extends ReportedTemplate {
   upcomingCategory: string | null
   categoryChangesAt: Date | null
-  whatsAppAccountIds: string[]
 }
 
 /** A template with the category that WhatsApp has announced. */
@@ -85,13 +78,7 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
 /** Locks the templates, so that only one node reports each. A partial index covers exactly these rows. */
 async function claimChanged(trx: Kysely<Database>): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    select t.account_id as "accountId", t.waba_id as "wabaId", t.name, t.language,
-      t.whatsapp_template_id as "whatsAppTemplateId", t.status, t.category,
-      t.upcoming_category as "upcomingCategory", t.category_changes_at as "categoryChangesAt",
-      array(
-        select w.id from whatsapp_accounts w
-        where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
-      ) as "whatsAppAccountIds"
+    select ${reportedColumns}, t.upcoming_category as "upcomingCategory", t.category_changes_at as "categoryChangesAt"
     from templates t
     where t.announced_upcoming is distinct from t.upcoming_category
     order by t.account_id, t.waba_id, t.name, t.language
@@ -128,7 +115,7 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
     data: {
       template: row.name,
       language: row.language,
-      templateId: row.whatsAppTemplateId,
+      templateId: row.templateId,
       accountIds: row.whatsAppAccountIds,
       status: row.status,
       ...(row.category !== null && { category: row.category }),
@@ -137,7 +124,7 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
       cost,
     },
   }
-  return toUnrecordedEvent({ accountId: row.accountId, id: row.whatsAppTemplateId }, event)
+  return toUnrecordedEvent({ accountId: row.accountId, id: row.templateId }, event)
 }
 
 function toRaised({ row, newCategory: category, cost }: Announced): AlertChange {
@@ -168,6 +155,6 @@ function toRecovered(row: Row): AlertChange {
   return { ...about(row), kind: 'recovered', title: facts.over(row), paragraphs: [present] }
 }
 
-function about({ accountId, whatsAppTemplateId: subjectId }: Row) {
+function about({ accountId, templateId: subjectId }: Row) {
   return { accountId, code: 'template_category_changing', subjectId, severity: 'warning' } as const
 }

@@ -9,8 +9,8 @@ import { type Advice, describeAdvice } from '../connect/advice.ts'
 import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
 import { mergeNotices } from './notices.ts'
 
-const columns = [
-  'whatsapp_account_id as whatsAppAccountId',
+/** What a check can change. */
+const checkedColumns = [
   'app_id as appId',
   'token_checked_at as tokenCheckedAt',
   'token_expires_at as tokenExpiresAt',
@@ -35,6 +35,15 @@ const columns = [
   'marketing_checked_at as marketingCheckedAt',
   'has_marketing_templates as hasMarketingTemplates',
   'has_payment_method as hasPaymentMethod',
+  'token_refresh_due_at as tokenRefreshDueAt',
+  'token_refreshed_at as tokenRefreshedAt',
+  'token_refresh_problem as tokenRefreshProblem',
+  'token_refresh_problem_fact as tokenRefreshProblemFact',
+] as const
+
+const columns = [
+  ...checkedColumns,
+  'whatsapp_account_id as whatsAppAccountId',
   'upcoming_categories as upcomingCategories',
   'notices',
   'reach',
@@ -46,10 +55,6 @@ const columns = [
   'announced_findings as announcedFindings',
   'findings_since as findingsSince',
   'traffic',
-  'token_refresh_due_at as tokenRefreshDueAt',
-  'token_refreshed_at as tokenRefreshedAt',
-  'token_refresh_problem as tokenRefreshProblem',
-  'token_refresh_problem_fact as tokenRefreshProblemFact',
   'missing_statuses as missingStatuses',
   'missing_at as missingAt',
   'missing_sent_from as missingSentFrom',
@@ -58,28 +63,9 @@ const columns = [
 
 export type HealthRow = Selection<Database, 'whatsapp_account_health', (typeof columns)[number]>
 
-/** What a check can change. `health` is JSON. */
+/** The values of `checkedColumns` that a check has. `health` is JSON. */
 export type HealthChanges = Partial<
-  Omit<
-    HealthRow,
-    | 'whatsAppAccountId'
-    | 'upcomingCategories'
-    | 'notices'
-    | 'reach'
-    | 'lastCallbackAt'
-    | 'lastStatusAt'
-    | 'lastStandbyAt'
-    | 'announcedActive'
-    | 'inactiveSince'
-    | 'announcedFindings'
-    | 'findingsSince'
-    | 'traffic'
-    | 'missingStatuses'
-    | 'missingAt'
-    | 'missingSentFrom'
-    | 'missingSentUntil'
-    | 'health'
-  >
+  Omit<Selection<Database, 'whatsapp_account_health', (typeof checkedColumns)[number]>, 'health'>
 > & { health?: string }
 
 /** What is not given is undefined, which Kysely leaves out. */
