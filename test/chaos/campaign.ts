@@ -8,6 +8,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
 import { findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
 import { createCustomer, openApp, secretKey } from '../faults/customer.ts'
+import { freePort } from '../support/postgres.ts'
 import {
   accept,
   respond,
@@ -20,7 +21,7 @@ import { startFaultyPostgres } from './database.ts'
 import { causeFaults, type FaultKind, type FaultyParts } from './faults.ts'
 import { type Entry, type LedgerWriter, openLedger, readLedger, type WebhookAnswer } from './ledger.ts'
 import { type Load, readEndState, startLoad } from './load.ts'
-import { ChaosNode, choosePort } from './node.ts'
+import { ChaosNode } from './node.ts'
 import { createRandom, type Random } from './random.ts'
 import { webhookTimeoutMilliseconds } from './repeated-webhooks.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from './start-upstream.ts'
@@ -104,12 +105,11 @@ export async function runUnderLoad<Result>(
   const ledgerFolder = path.join(folder, 'ledger')
   const dataDir = path.join(folder, 'data')
   for (const each of [ledgerFolder, dataDir]) await mkdir(each)
-  const random = createRandom(seed)
   const ledger = openLedger(ledgerFolder, 'campaign')
 
   const nodeClockFile = path.join(folder, 'node-clock')
   await writeFile(nodeClockFile, '0')
-  const upstreamPort = await choosePort(random)
+  const upstreamPort = await freePort()
   const environment = {
     GRAPH_API_URL: `http://127.0.0.1:${upstreamPort}`,
     META_APP_SECRET: appSecret,
@@ -122,7 +122,7 @@ export async function runUnderLoad<Result>(
   }
   const receiver = await startWebhookReceiver()
   resources.defer(() => receiver.close())
-  const { all, withApi } = await createNodes({ environment, nodeClockFile, ledgerFolder, roles, ledger, random })
+  const { all, withApi } = await createNodes({ environment, nodeClockFile, ledgerFolder, roles, ledger })
   resources.defer(() => Promise.all(all.map((node) => node.stop())).then(() => {}))
   const [first, ...others] = withApi
   const upstream = await startUpstream({
@@ -149,7 +149,7 @@ export async function runUnderLoad<Result>(
     pauseMilliseconds: 400,
   })
   resources.defer(() => load.stop())
-  const result = await act({ nodes: all, load, upstream, nodeClockFile, ledger, random })
+  const result = await act({ nodes: all, load, upstream, nodeClockFile, ledger, random: createRandom(seed) })
 
   load.stopSending()
   await settle({ nodes: all, load, upstream, webhooks }, settleSeconds)
@@ -168,7 +168,6 @@ interface NodeOptions extends Pick<ServiceOptions, 'roles'> {
   nodeClockFile: string
   ledgerFolder: string
   ledger: LedgerWriter
-  random: Random
 }
 
 /** Those with an API come first. */
@@ -178,7 +177,6 @@ async function createNodes({
   ledgerFolder,
   roles,
   ledger,
-  random,
 }: NodeOptions): Promise<{ all: Nodes; withApi: Nodes }> {
   const create = async (role: string, index: number) => {
     const own = {
@@ -188,7 +186,7 @@ async function createNodes({
       CHAOS_CLOCK_FILE: nodeClockFile,
       CHAOS_ANSWERS_FILE: path.join(ledgerFolder, `answers-${index}.jsonl`),
     }
-    return new ChaosNode(index, await choosePort(random), { ...environment, ...own }, ['--role', role], ledger)
+    return new ChaosNode(index, await freePort(), { ...environment, ...own }, ['--role', role], ledger)
   }
   const [role, ...otherRoles] = roles
   const first = await create(role, 0)

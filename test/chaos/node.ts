@@ -3,10 +3,8 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isFree } from '../support/postgres.ts'
 import { startServe } from '../support/process.ts'
 import type { LedgerWriter, NodeChange } from './ledger.ts'
-import type { Random } from './random.ts'
 
 const stopMilliseconds = 20_000
 
@@ -123,14 +121,6 @@ export class ChaosNode {
       change,
       ...(detail !== undefined && { detail }),
     })
-  }
-}
-
-/** Below the range of outgoing connections, so that a node finds its port free after a kill. */
-export async function choosePort(random: Random): Promise<number> {
-  for (;;) {
-    const port = random.between(15_000, 31_000)
-    if (await isFree(port)) return port
   }
 }
 

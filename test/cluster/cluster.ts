@@ -29,6 +29,12 @@ interface Failover {
 const names = ['one', 'two', 'three']
 /** An election ends within the lease of a leader, 20 seconds, and a few rounds of Patroni. */
 const patience = 120_000
+/**
+ * After it, a standby that does not stream is copied anew, as its operator would do. Patroni 3.0 compares what a standby has
+ * applied with the history of the new leader, not what it has received. If that is more than the promoted one had, but was
+ * not yet applied, the standby asks forever for changes that no server has.
+ */
+const timeToFollow = 60_000
 
 export async function startCluster(): Promise<Cluster> {
   await using resources = new AsyncDisposableStack()
@@ -111,16 +117,24 @@ async function findLeader(members: readonly Member[]): Promise<Member> {
 
 /** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
 async function waitUntilWhole(members: readonly Member[]): Promise<void> {
+  const stuckAt = Date.now() + timeToFollow
+  let hasCopied = false
   const isWhole = async () => {
     const [leader, ...others] = await findLeaders(members)
     if (!leader || others.length > 0) return false
-    const { replication = [] } = (await leader.readStatus()) ?? {}
+    const streaming = await leader.listStreaming()
     const roles = await leader.readRoles()
-    return replication.filter(({ state }) => state === 'streaming').length === 2 && roles.includes('sync_standby')
+    if (streaming.length === 2 && roles.includes('sync_standby')) return true
+    if (!hasCopied && Date.now() > stuckAt) {
+      hasCopied = true
+      for (const member of members) if (member !== leader && !streaming.includes(member.name)) await member.copyAnew()
+    }
+    return false
   }
   await until('a leader and two standbys', isWhole).catch(async (error: unknown) => {
+    const statuses = await Promise.all(members.map(async (member) => [member.name, await member.readStatus()]))
     const logs = await Promise.all(members.map((member) => member.readLog()))
-    throw new Error(logs.join('\n'), { cause: error })
+    throw new Error([JSON.stringify(Object.fromEntries(statuses)), ...logs].join('\n'), { cause: error })
   })
 }
 

@@ -12,7 +12,7 @@ interface PatroniStatus {
   role: string
   state: string
   /** The standbys of a leader. */
-  replication?: { state: string }[]
+  replication?: { application_name: string; state: string }[]
 }
 
 export interface MemberOptions {
@@ -92,10 +92,25 @@ export class Member implements AsyncDisposable {
     return this.#ask<PatroniStatus>('/patroni')
   }
 
+  /** The names of the standbys that follow this leader. */
+  async listStreaming(): Promise<string[]> {
+    const { replication = [] } = (await this.readStatus()) ?? {}
+    return replication.filter(({ state }) => state === 'streaming').map((standby) => standby.application_name)
+  }
+
   /** The roles of all members, as stored in etcd (`GET /cluster`). */
   async readRoles(): Promise<string[]> {
     const answer = await this.#ask<{ members: { role: string }[] }>('/cluster')
     return (answer?.members ?? []).map(({ role }) => role)
+  }
+
+  /** Replaces its data by those of the leader (`patronictl reinit`). */
+  async copyAnew(): Promise<void> {
+    const { body } = await request(`http://127.0.0.1:${this.#patroniPort}/reinitialize`, {
+      method: 'POST',
+      body: JSON.stringify({ force: true }),
+    })
+    await body.dump()
   }
 
   async #ask<Answer>(path: string): Promise<Answer | undefined> {

@@ -109,7 +109,7 @@ export async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-/** Below the range from which operating systems choose ports, so that no connection takes it before its user listens. */
+/** Below the range from which operating systems choose, so that no connection takes a port before its user starts again. */
 const ports = { from: 20_000, to: 32_000 }
 
 /** Returns a currently unused port. */
@@ -120,7 +120,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-export function isFree(port: number): Promise<boolean> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer().once('error', () => resolve(false))
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
