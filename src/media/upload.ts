@@ -9,7 +9,7 @@ import { toDownloadError } from './download.ts'
 import { nameOfLink, toMegabytes } from './types.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
-import { completeUpload, insertWithinQuota, type MediaRow, renewDuplicate } from './store.ts'
+import { completeUpload, findMedia, insertWithinQuota, type MediaRow, renewDuplicate } from './store.ts'
 import { StoreUnavailableError } from './object-store.ts'
 
 /** Downloads a file and stores it, under the upload limits of the account. */
@@ -62,7 +62,7 @@ export async function storeUpload(
     }
     const same = await renewDuplicate(deps.db, row)
     if (!same) return toMedia(await storeNew(deps, sender, row, file))
-    await ensureWhatsAppMediaId(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+    await storeAgain(deps, sender, same, file)
     return toMedia(same)
   } catch (error) {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
@@ -89,6 +89,15 @@ async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: Sp
     )
     throw error
   }
+}
+
+/** Replaces the stored bytes: that they are damaged or lost is a reason to upload a file again. */
+async function storeAgain(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<void> {
+  await ensureWhatsAppMediaId(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+  await deps.media.store.put(row.id, file)
+  // Deleted in the meantime: nothing else would remove the bytes.
+  const [kept] = await findMedia(deps.db, row.accountId, [row.id], deps.now())
+  if (!kept) await deps.media.store.delete(row.id)
 }
 
 /** Returns the requested account, or the default one. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import path from 'node:path'
@@ -400,6 +400,23 @@ test.each([
   })
   expect(uploadsOf({ phoneNumberId })).toEqual([])
   expect(server.log.filter((line) => line.includes(mediaId) && line.includes('is damaged'))).toHaveLength(1)
+})
+
+test.each([
+  { what: 'damaged', phoneNumberId: '990000000000013', damage: (file: string) => truncate(file, 1_000) },
+  { what: 'lost', phoneNumberId: '990000000000014', damage: (file: string) => rm(file) },
+])('replaces a file that is $what in the store if it is uploaded again', async ({ phoneNumberId, damage }) => {
+  const sender = await withPhotoTemplate()
+  const content = jpeg(70_000)
+  const mediaId = await uploadImage(sender, content)
+  await damage(path.join(media.folder, 'store', mediaId.slice(-2), mediaId))
+
+  expect(await uploadImage(sender, content)).toBe(mediaId)
+
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  const response = await sendImage(sender, mediaId, { accountId })
+  expect(response.statusCode).toBe(200)
+  expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
 })
 
 test('closes a file that was not sent', async () => {
