@@ -117,16 +117,15 @@ async function findLeader(members: readonly Member[]): Promise<Member> {
 
 /** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
 async function waitUntilWhole(members: readonly Member[]): Promise<void> {
-  const stuckAt = Date.now() + timeToFollow
-  let hasCopied = false
+  let stuckAt = Date.now() + timeToFollow
   const isWhole = async () => {
     const [leader, ...others] = await findLeaders(members)
     if (!leader || others.length > 0) return false
     const streaming = await leader.listStreaming()
     const roles = await leader.readRoles()
     if (streaming.length === 2 && roles.includes('sync_standby')) return true
-    if (!hasCopied && Date.now() > stuckAt) {
-      hasCopied = true
+    if (Date.now() > stuckAt) {
+      stuckAt = Date.now() + timeToFollow
       for (const member of members) if (member !== leader && !streaming.includes(member.name)) await member.copyAnew()
     }
     return false

@@ -104,18 +104,15 @@ export class Member implements AsyncDisposable {
     return (answer?.members ?? []).map(({ role }) => role)
   }
 
-  /** Replaces its data by those of the leader (`patronictl reinit`). */
+  /** Replaces its data by those of the leader (`patronictl reinit`). Does nothing while it does not run. */
   async copyAnew(): Promise<void> {
-    const { body } = await request(`http://127.0.0.1:${this.#patroniPort}/reinitialize`, {
-      method: 'POST',
-      body: JSON.stringify({ force: true }),
-    })
-    await body.dump()
+    await this.#ask('/reinitialize', { method: 'POST', body: JSON.stringify({ force: true }) })
   }
 
-  async #ask<Answer>(path: string): Promise<Answer | undefined> {
+  async #ask<Answer>(path: string, options?: { method: 'POST'; body: string }): Promise<Answer | undefined> {
     try {
       const { body } = await request(`http://127.0.0.1:${this.#patroniPort}${path}`, {
+        ...options,
         signal: AbortSignal.timeout(1_000),
       })
       return (await body.json()) as Answer
