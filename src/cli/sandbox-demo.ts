@@ -74,7 +74,7 @@ async function prepareDemoUser(deps: Deps, accountId: string, publicUrl: string)
   const { id: userId } =
     (await findUserByEmail(deps.db, email)) ??
     toId(await userAuth.createUser(deps.db, { email, name: 'Demo owner', provesEmail: true }))
-  await saveRole(deps.db, { account_id: accountId, owner_id: userId, role: 'owner' })
+  await saveRole(deps.db, { accountId, userId, role: 'owner' })
   return userAuth.createSignInLink(email)
 }
 

@@ -54,7 +54,7 @@ export async function setMemberRole(
 ): Promise<Member> {
   return db.transaction().execute(async (trx) => {
     const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: role === 'owner' })
-    await saveRole(trx, { account_id: accountId, owner_id: member.userId, role })
+    await saveRole(trx, { accountId, userId: member.userId, role })
     await deleteInvitation(trx, accountId, normalizeEmail(email), { keepPasswordLink: true })
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
   })

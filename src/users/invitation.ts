@@ -70,30 +70,30 @@ export async function inviteUser(
   if (!email.success)
     throw new ServiceError('SETTING_REFUSED', `The email address ${email.error.issues[0]?.message ?? 'is not valid'}.`)
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
-  const { expires_at } = await saveInvitation(deps.db, {
-    token_hash: hash(token),
-    account_id: accountId,
+  const { expiresAt } = await saveInvitation(deps.db, {
+    tokenHash: hash(token),
+    accountId,
     email: email.data,
     role,
-    sets_password: setsPassword,
-    invited_by: invitedBy,
-    proves_email: provesEmail,
+    setsPassword,
+    invitedBy,
+    provesEmail,
     validFor,
   })
-  return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expires_at.toISOString() }
+  return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expiresAt.toISOString() }
 }
 
 export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Promise<z.output<typeof Invitation>> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw invitationNotFound()
   return {
-    accountName: invitation.account_name,
+    accountName: invitation.accountName,
     email: invitation.email,
     role: invitation.role,
-    ...(invitation.invited_by !== null && { invitedBy: invitation.invited_by }),
-    setsPassword: invitation.sets_password,
+    ...(invitation.invitedBy !== null && { invitedBy: invitation.invitedBy }),
+    setsPassword: invitation.setsPassword,
     replacesCredentials: doesReplaceCredentials(invitation, await findInvitedUser(deps.db, invitation.email)),
-    expiresAt: invitation.expires_at.toISOString(),
+    expiresAt: invitation.expiresAt.toISOString(),
   }
 }
 
@@ -138,7 +138,7 @@ async function tryToAccept(
 ): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw invitationNotFound()
-  const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
+  const { email, accountId, role, setsPassword, provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
   // Also required of existing users, so that the answer does not reveal whether the address has one.
   if (!setsPassword && name === undefined) throw missing('name')
@@ -163,11 +163,11 @@ async function tryToAccept(
       await deleteSessions(trx, known.id)
     }
     // A link for a new password has the role at its creation, which may have been changed or revoked since.
-    if (!known || !setsPassword) await saveRole(trx, { account_id, owner_id: userId, role })
+    if (!known || !setsPassword) await saveRole(trx, { accountId, userId, role })
   })
   if (known && replaces)
     await recordOwnChange(deps, { userId: known.id, email }, { what: changes.verifyEmail(), address, outcome: 'done' })
-  return { email, accountId: account_id }
+  return { email, accountId }
 }
 
 async function assertUnchanged(trx: Kysely<Database>, email: string, known: InvitedUser | undefined): Promise<void> {
@@ -192,10 +192,7 @@ async function createUser(
  * Whether a link proves the address of a user who never proved it. Somebody else may have registered the address with
  * a link that they were shown, and would otherwise share the new role.
  */
-function doesReplaceCredentials(
-  { sets_password: setsPassword, proves_email: provesEmail }: InvitationRow,
-  user: InvitedUser | undefined,
-): boolean {
+function doesReplaceCredentials({ setsPassword, provesEmail }: InvitationRow, user: InvitedUser | undefined): boolean {
   return user !== undefined && !user.isVerified && provesEmail && !setsPassword
 }
 
@@ -210,13 +207,13 @@ export async function joinAccount(
 ): Promise<{ accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw invitationNotFound()
-  if (invitation.sets_password) throw new ServiceError('SETTING_REFUSED', errorFacts.passwordLink())
+  if (invitation.setsPassword) throw new ServiceError('SETTING_REFUSED', errorFacts.passwordLink())
   if (invitation.email !== normalizeEmail(email))
     throw new ServiceError(
       'SETTING_REFUSED',
       errorFactsWithValues.otherInvitation({ invited: invitation.email, email }),
     )
-  const { account_id: accountId, role, proves_email: provesEmail } = invitation
+  const { accountId, role, provesEmail } = invitation
   const what = changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
     const user = await lockInvitedUser(trx, invitation.email)
@@ -224,7 +221,7 @@ export async function joinAccount(
     if (doesReplaceCredentials(invitation, user))
       throw new ServiceError('SETTING_REFUSED', errorFacts.replacingInvitation())
     if (provesEmail) await markEmailVerified(trx, userId)
-    await saveRole(trx, { account_id: accountId, owner_id: userId, role })
+    await saveRole(trx, { accountId, userId, role })
   })
   return { accountId }
 }
@@ -235,14 +232,14 @@ export async function joinAccount(
  */
 async function applyInvitation(
   deps: AuditDeps,
-  { token_hash, account_id: accountId }: InvitationRow,
+  { tokenHash, accountId }: InvitationRow,
   change: { who: string; what: Fact; address: string },
   apply: (trx: Kysely<Database>) => Promise<void>,
 ): Promise<void> {
   await deps.db.transaction().execute(async (trx) => {
     // Locked first, as in a change of a member, which locks the same rows: otherwise the two could deadlock.
     await lockOwners(trx, accountId)
-    if (!(await spendInvitation(trx, token_hash))) throw invitationNotFound()
+    if (!(await spendInvitation(trx, tokenHash))) throw invitationNotFound()
     await apply(trx)
     await appendAuditEntry({ ...deps, db: trx }, { accountId, id: deps.newId('aud'), ...change, outcome: 'done' })
   })

@@ -100,11 +100,11 @@ export async function listInvitations(
   accountId: string,
 ): Promise<z.output<typeof PendingInvitation>[]> {
   const rows = await findInvitations(db, accountId)
-  return rows.map(({ email, role, expires_at, invited_by, emailWaiting }) => ({
+  return rows.map(({ email, role, expiresAt, invitedBy, emailWaiting }) => ({
     email,
     role,
-    expiresAt: expires_at.toISOString(),
-    ...(invited_by !== null && { invitedBy: invited_by }),
+    expiresAt: expiresAt.toISOString(),
+    ...(invitedBy !== null && { invitedBy }),
     emailWaiting,
   }))
 }

@@ -1,7 +1,7 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type InferResult, type Kysely, sql } from 'kysely'
 import type { Membership } from '../../contracts/dashboard/user.ts'
 import type { Role } from '../../contracts/procedure.ts'
-import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 
 /** Reads all accounts: those in which this user has a role. */
 export function findMemberships(
@@ -30,12 +30,12 @@ export async function findRole(db: Kysely<Database>, accountId: string, userId: 
 /** A second invitation to the same account changes the role. */
 export async function saveRole(
   db: Kysely<Database>,
-  role: { account_id: string; owner_id: string; role: Role },
+  { accountId, userId, role }: { accountId: string; userId: string; role: Role },
 ): Promise<void> {
   await db
     .insertInto('owner_roles')
-    .values(role)
-    .onConflict((conflict) => conflict.columns(['account_id', 'owner_id']).doUpdateSet({ role: role.role }))
+    .values({ account_id: accountId, owner_id: userId, role })
+    .onConflict((conflict) => conflict.columns(['account_id', 'owner_id']).doUpdateSet({ role }))
     .execute()
 }
 
@@ -109,13 +109,13 @@ export async function hasPassword(db: Kysely<Database>, userId: string): Promise
 export async function lockOwners(trx: Kysely<Database>, accountId: string): Promise<string[]> {
   const rows = await trx
     .selectFrom('owner_roles')
-    .select('owner_id')
+    .select('owner_id as userId')
     .where('account_id', '=', accountId)
     .where('role', '=', 'owner')
     .orderBy('owner_id')
     .forUpdate()
     .execute()
-  return rows.map((row) => row.owner_id)
+  return rows.map((row) => row.userId)
 }
 
 /** Returns whether the role existed. */
@@ -190,16 +190,25 @@ export async function deleteUserWithoutRole(db: Kysely<Database>, userId: string
     .execute()
 }
 
-export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
+export type InvitationRow = InferResult<ReturnType<typeof selectInvitations>>[number]
 
 /** Replaces an earlier invitation of this user to this account, so that older links become invalid. */
 export async function saveInvitation(
   db: Kysely<Database>,
-  { validFor, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { validFor: string },
-): Promise<{ expires_at: Date }> {
+  invitation: Omit<InvitationRow, 'expiresAt' | 'accountName'> & { validFor: string },
+): Promise<{ expiresAt: Date }> {
   return db
     .insertInto('owner_invitations')
-    .values({ ...invitation, expires_at: sql<Date>`now() + ${validFor}::interval` })
+    .values({
+      token_hash: invitation.tokenHash,
+      account_id: invitation.accountId,
+      email: invitation.email,
+      role: invitation.role,
+      sets_password: invitation.setsPassword,
+      invited_by: invitation.invitedBy,
+      proves_email: invitation.provesEmail,
+      expires_at: sql<Date>`now() + ${invitation.validFor}::interval`,
+    })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'email']).doUpdateSet(({ ref }) => ({
         token_hash: ref('excluded.token_hash'),
@@ -211,20 +220,25 @@ export async function saveInvitation(
         created_at: sql<Date>`now()`,
       })),
     )
-    .returning('expires_at')
+    .returning('expires_at as expiresAt')
     .executeTakeFirstOrThrow()
 }
 
 /** Reads all accounts: the token determines the account. */
 export function findInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<InvitationRow | undefined> {
-  return db
-    .selectFrom('owner_invitations')
-    .innerJoin('accounts', 'accounts.id', 'owner_invitations.account_id')
-    .selectAll('owner_invitations')
-    .select('accounts.name as account_name')
+  return selectInvitations(db)
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<Date>`now()`)
     .executeTakeFirst()
+}
+
+function selectInvitations(db: Kysely<Database>) {
+  return db
+    .selectFrom('owner_invitations as i')
+    .innerJoin('accounts as a', 'a.id', 'i.account_id')
+    .select(['i.token_hash as tokenHash', 'i.account_id as accountId', 'a.name as accountName', 'i.email', 'i.role'])
+    .select(['i.sets_password as setsPassword', 'i.invited_by as invitedBy', 'i.proves_email as provesEmail'])
+    .select('i.expires_at as expiresAt')
 }
 
 /** Returns true to only one of two concurrent uses of a link. */
@@ -260,10 +274,10 @@ export async function deleteInvitation(
 export function findInvitations(
   db: Kysely<Database>,
   accountId: string,
-): Promise<{ email: string; role: Role; expires_at: Date; invited_by: string | null; emailWaiting: boolean }[]> {
+): Promise<{ email: string; role: Role; expiresAt: Date; invitedBy: string | null; emailWaiting: boolean }[]> {
   return db
     .selectFrom('owner_invitations as i')
-    .select(['i.email', 'i.role', 'i.expires_at', 'i.invited_by'])
+    .select(['i.email', 'i.role', 'i.expires_at as expiresAt', 'i.invited_by as invitedBy'])
     .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('emails as e')

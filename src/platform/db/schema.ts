@@ -662,7 +662,7 @@ interface OwnerRolesTable {
 }
 
 /** Valid for one use. Only the SHA-256 hash of its token is stored. */
-export interface OwnerInvitationsTable {
+interface OwnerInvitationsTable {
   token_hash: Uint8Array
   account_id: string
   email: string
