@@ -765,7 +765,7 @@ interface RecipientHashKeysTable {
 }
 
 /** Entries written by an earlier version. They move to `audit_entries` when the audit log is first used. */
-export interface AuditLogUnchainedTable {
+interface AuditLogUnchainedTable {
   account_id: string
   id: string
   who: string
@@ -778,7 +778,7 @@ export interface AuditLogUnchainedTable {
 export type AuditOutcome = 'started' | 'done' | 'refused'
 
 /** The start of an audited action, its outcome, or both in one entry. Entries are only added, and expire. */
-export interface AuditEntriesTable {
+interface AuditEntriesTable {
   account_id: string
   /** The first entry of an account is 1. */
   sequence: number
@@ -802,7 +802,7 @@ export interface AuditEntriesTable {
 }
 
 /** The head of an account's audit log, and the end of its expired part. Locked while an entry is appended. */
-export interface AuditChainsTable {
+interface AuditChainsTable {
   account_id: string
   sequence: number
   hash: Uint8Array
@@ -812,7 +812,7 @@ export interface AuditChainsTable {
   mac: Uint8Array
 }
 
-export interface AuditKeysTable {
+interface AuditKeysTable {
   id: string
   key_encrypted: string
   created_at: Generated<Date>

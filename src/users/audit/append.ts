@@ -98,17 +98,17 @@ async function appendAll(
     const entry = sealEntry(
       hash,
       {
-        account_id: accountId,
+        accountId,
         sequence: (sequence += 1),
-        start_sequence: startSequence,
+        startSequence,
         id,
         outcome,
         who: toStorable(who),
         what: toStorable(inEnglish(what)),
         fact: typeof what === 'string' ? null : toStorable(JSON.stringify(what)),
-        hash_version: 2,
+        hashVersion: 2,
         address: toStorable(address),
-        created_at: at,
+        createdAt: at,
       },
       current,
     )
@@ -124,7 +124,7 @@ async function lockOrCreateChain(trx: Kysely<Database>, accountId: string, curre
   const known = await lockAuditChain(trx, accountId)
   if (known) return known
   const { sequence, hash } = chainStart
-  const empty = { account_id: accountId, sequence, hash, expired_sequence: sequence, expired_hash: hash }
+  const empty = { accountId, sequence, hash, expiredSequence: sequence, expiredHash: hash }
   await insertAuditChain(trx, sealHead(empty, current))
   const created = await lockAuditChain(trx, accountId)
   if (!created) throw new Error('the head of an audit log disappeared while it was created')
@@ -135,12 +135,11 @@ const adoptedPerBatch = 1000
 
 async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys): Promise<void> {
   const counts = new Map<string, number>()
-  for (let after: { account_id: string; id: string } | undefined; ;) {
+  for (let after: { accountId: string; id: string } | undefined; ;) {
     const rows = await findUnchainedEntries(trx, { after, limit: adoptedPerBatch })
-    for (const [accountId, entries] of Map.groupBy(rows, (row) => row.account_id)) {
-      const dated = entries.map(({ created_at: at, ...entry }) => ({ ...entry, at }))
-      await appendAll(trx, accountId, dated, keys)
-      counts.set(accountId, (counts.get(accountId) ?? 0) + dated.length)
+    for (const [accountId, entries] of Map.groupBy(rows, (row) => row.accountId)) {
+      await appendAll(trx, accountId, entries, keys)
+      counts.set(accountId, (counts.get(accountId) ?? 0) + entries.length)
     }
     after = rows.at(-1)
     if (!after) break

@@ -100,7 +100,7 @@ function toAuditEntry(row: AuditActionRow): z.output<typeof AuditEntry> {
   const { who, address, facts } = withFacts({ who: readActor(row.who), address: readActor(row.address) })
   return {
     id: row.id,
-    at: encodeTime(row.created_at),
+    at: encodeTime(row.createdAt),
     who,
     what: row.what,
     address,
@@ -129,17 +129,17 @@ export async function* exportAudit(deps: AuditDeps, accountId: string): AsyncGen
 function toEntryLine(entry: AuditEntryRow) {
   return {
     type: 'entry',
-    accountId: entry.account_id,
+    accountId: entry.accountId,
     sequence: entry.sequence,
-    startSequence: entry.start_sequence,
+    startSequence: entry.startSequence,
     id: entry.id,
     outcome: entry.outcome,
     who: entry.who,
     what: entry.what,
     address: entry.address,
-    at: encodeTime(entry.created_at),
-    keyId: entry.key_id,
-    ...(entry.hash_version > 1 && { version: entry.hash_version, fact: entry.fact }),
+    at: encodeTime(entry.createdAt),
+    keyId: entry.keyId,
+    ...(entry.hashVersion > 1 && { version: entry.hashVersion, fact: entry.fact }),
     hash: toHex(entry.hash),
     mac: toHex(entry.mac),
   }
@@ -148,12 +148,12 @@ function toEntryLine(entry: AuditEntryRow) {
 function toHeadLine(head: AuditChainRow) {
   return {
     type: 'head',
-    accountId: head.account_id,
+    accountId: head.accountId,
     sequence: head.sequence,
     hash: toHex(head.hash),
-    expiredSequence: head.expired_sequence,
-    expiredHash: toHex(head.expired_hash),
-    keyId: head.key_id,
+    expiredSequence: head.expiredSequence,
+    expiredHash: toHex(head.expiredHash),
+    keyId: head.keyId,
     mac: toHex(head.mac),
   }
 }

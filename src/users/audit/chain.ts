@@ -19,7 +19,7 @@ import {
  */
 
 /** An entry before it is added to the chain. */
-export type UnsealedEntry = Omit<AuditEntryRow, 'key_id' | 'hash' | 'mac'>
+export type UnsealedEntry = Omit<AuditEntryRow, 'keyId' | 'hash' | 'mac'>
 
 export interface AuditKey {
   id: string
@@ -39,12 +39,12 @@ export interface ChainLink {
 export const chainStart: ChainLink = { sequence: 0, hash: new Uint8Array(32) }
 
 export function sealEntry(previousHash: Uint8Array, entry: UnsealedEntry, key: AuditKey): AuditEntryRow {
-  const hash = hashEntry(previousHash, { ...entry, key_id: key.id })
-  return { ...entry, key_id: key.id, hash, mac: authenticate(key, 'entry', hash) }
+  const hash = hashEntry(previousHash, { ...entry, keyId: key.id })
+  return { ...entry, keyId: key.id, hash, mac: authenticate(key, 'entry', hash) }
 }
 
-export function sealHead(head: Omit<AuditChainRow, 'key_id' | 'mac'>, key: AuditKey): AuditChainRow {
-  const keyed = { ...head, key_id: key.id }
+export function sealHead(head: Omit<AuditChainRow, 'keyId' | 'mac'>, key: AuditKey): AuditChainRow {
+  const keyed = { ...head, keyId: key.id }
   return { ...keyed, mac: authenticate(key, 'head', encodeHead(keyed)) }
 }
 
@@ -65,8 +65,8 @@ export function findEntryFault(previous: ChainLink, entry: AuditEntryRow, keys: 
   if (sequence < expected) return { sequence, reason: 'it has the number of an entry that expired: it was inserted' }
   if (!isEqual(entry.hash, hashEntry(previous.hash, entry)))
     return { sequence, reason: 'its hash does not match: this entry was changed, or another one is in its place' }
-  const key = keys.get(entry.key_id)
-  if (!key) return { sequence, reason: unknownKey(entry.key_id) }
+  const key = keys.get(entry.keyId)
+  if (!key) return { sequence, reason: unknownKey(entry.keyId) }
   if (isEqual(entry.mac, authenticate(key, 'entry', entry.hash))) return undefined
   return { sequence, reason: 'its HMAC does not match: this installation did not write it' }
 }
@@ -83,8 +83,8 @@ export function missing(first: number, last: number): ChainFault {
 }
 
 export function findHeadFault(head: AuditChainRow, keys: AuditKeys): string | undefined {
-  const key = keys.get(head.key_id)
-  if (!key) return unknownKey(head.key_id)
+  const key = keys.get(head.keyId)
+  if (!key) return unknownKey(head.keyId)
   if (isEqual(head.mac, authenticate(key, 'head', encodeHead(head)))) return undefined
   return 'the HMAC of the head does not match: this installation did not write it'
 }
@@ -102,16 +102,16 @@ function unknownKey(id: string): string {
  * have version 1.
  */
 function hashEntry(previousHash: Uint8Array, entry: Omit<AuditEntryRow, 'hash' | 'mac'>): Buffer {
-  const { hash_version: version, account_id, sequence, start_sequence, id, outcome, who, what, address, key_id } = entry
-  const at = encodeTime(entry.created_at)
-  const fields = [version, account_id, sequence, start_sequence, id, outcome, who, what, address, at, key_id]
-  if (version > 1) fields.push(entry.fact)
+  const { hashVersion, accountId, sequence, startSequence, id, outcome, who, what, address, keyId } = entry
+  const at = encodeTime(entry.createdAt)
+  const fields = [hashVersion, accountId, sequence, startSequence, id, outcome, who, what, address, at, keyId]
+  if (hashVersion > 1) fields.push(entry.fact)
   return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
 }
 
 function encodeHead(head: Omit<AuditChainRow, 'mac'>): string {
-  const { account_id, sequence, hash, expired_sequence, expired_hash, key_id } = head
-  return JSON.stringify([1, account_id, sequence, toHex(hash), expired_sequence, toHex(expired_hash), key_id])
+  const { accountId, sequence, hash, expiredSequence, expiredHash, keyId } = head
+  return JSON.stringify([1, accountId, sequence, toHex(hash), expiredSequence, toHex(expiredHash), keyId])
 }
 
 function authenticate({ key }: AuditKey, domain: 'entry' | 'head', data: Uint8Array | string): Buffer {
@@ -135,9 +135,9 @@ export async function readAuditKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'
   return new Map(rows.flatMap((row) => openKey(secrets, row)).map((key) => [key.id, key]))
 }
 
-function openKey(secrets: Deps['secrets'], { id, key_encrypted }: AuditKeyRow): AuditKey[] {
+function openKey(secrets: Deps['secrets'], { id, keyEncrypted }: AuditKeyRow): AuditKey[] {
   try {
-    return [{ id, key: Buffer.from(secrets.decrypt(key_encrypted, purposeOf(id)), 'base64url') }]
+    return [{ id, key: Buffer.from(secrets.decrypt(keyEncrypted, purposeOf(id)), 'base64url') }]
   } catch {
     return []
   }
@@ -151,13 +151,13 @@ export async function createAuditKey({
 }: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<AuditKey> {
   const key = Buffer.from(randomBytes(keyBytes))
   const id = createHash('sha256').update(key).digest('hex').slice(0, 8)
-  await insertAuditKey(db, { id, key_encrypted: secrets.encrypt(key.toString('base64url'), purposeOf(id)) })
+  await insertAuditKey(db, { id, keyEncrypted: secrets.encrypt(key.toString('base64url'), purposeOf(id)) })
   return { id, key }
 }
 
 export async function listAuditKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAuditKeys(db)
-  return rows.map(({ id, key_encrypted: ciphertext }) => ({
+  return rows.map(({ id, keyEncrypted: ciphertext }) => ({
     recordId: 'audit log',
     purpose: purposeOf(id),
     ciphertext,

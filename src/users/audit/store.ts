@@ -1,25 +1,53 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type {
-  AuditChainsTable,
-  AuditEntriesTable,
-  AuditKeysTable,
-  AuditLogUnchainedTable,
-  AuditOutcome,
-  Database,
-} from '../../platform/db/schema.ts'
+import { type Kysely, type Selection, sql } from 'kysely'
+import type { AuditOutcome, Database } from '../../platform/db/schema.ts'
 
-export type AuditKeyRow = Selectable<AuditKeysTable>
-export type AuditEntryRow = Selectable<AuditEntriesTable>
-export type AuditChainRow = Selectable<AuditChainsTable>
-export type UnchainedEntryRow = Selectable<AuditLogUnchainedTable>
+const entryColumns = [
+  'account_id as accountId',
+  'sequence',
+  'start_sequence as startSequence',
+  'id',
+  'outcome',
+  'who',
+  'what',
+  'fact',
+  'address',
+  'created_at as createdAt',
+  'hash_version as hashVersion',
+  'key_id as keyId',
+  'hash',
+  'mac',
+] as const
+
+const chainColumns = [
+  'account_id as accountId',
+  'sequence',
+  'hash',
+  'expired_sequence as expiredSequence',
+  'expired_hash as expiredHash',
+  'key_id as keyId',
+  'mac',
+] as const
+
+export type AuditEntryRow = Selection<Database, 'audit_entries', (typeof entryColumns)[number]>
+export type AuditChainRow = Selection<Database, 'audit_chains', (typeof chainColumns)[number]>
+
+export interface AuditKeyRow {
+  id: string
+  keyEncrypted: string
+}
 
 /** Newest first. The keys belong to the server, not to an account. */
 export function findAuditKeys(db: Kysely<Database>): Promise<AuditKeyRow[]> {
-  return db.selectFrom('audit_keys').selectAll().orderBy('created_at', 'desc').orderBy('id').execute()
+  return db
+    .selectFrom('audit_keys')
+    .select(['id', 'key_encrypted as keyEncrypted'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
 }
 
-export async function insertAuditKey(db: Kysely<Database>, key: { id: string; key_encrypted: string }): Promise<void> {
-  await db.insertInto('audit_keys').values(key).execute()
+export async function insertAuditKey(db: Kysely<Database>, { id, keyEncrypted }: AuditKeyRow): Promise<void> {
+  await db.insertInto('audit_keys').values({ id, key_encrypted: keyEncrypted }).execute()
 }
 
 /** Returns whether the key was still `from`, so that a concurrent change is not overwritten. */
@@ -45,11 +73,16 @@ export async function lockAuditKeys(trx: Kysely<Database>): Promise<void> {
 /** Returns the next entries of all accounts after `after`, ordered by account and age. */
 export function findUnchainedEntries(
   db: Kysely<Database>,
-  { after, limit }: { after: { account_id: string; id: string } | undefined; limit: number },
-): Promise<UnchainedEntryRow[]> {
-  const entries = db.selectFrom('audit_log_unchained').selectAll().orderBy('account_id').orderBy('id').limit(limit)
-  if (!after) return entries.execute()
-  return entries.where(sql<boolean>`(account_id, id) > (${after.account_id}, ${after.id})`).execute()
+  { after, limit }: { after: { accountId: string; id: string } | undefined; limit: number },
+): Promise<(Pick<AuditEntryRow, 'accountId' | 'id' | 'who' | 'what' | 'address' | 'outcome'> & { at: Date })[]> {
+  const page = db
+    .selectFrom('audit_log_unchained')
+    .select(['account_id as accountId', 'id', 'who', 'what', 'address', 'outcome', 'created_at as at'])
+    .orderBy('account_id')
+    .orderBy('id')
+    .limit(limit)
+  if (!after) return page.execute()
+  return page.where(sql<boolean>`(account_id, id) > (${after.accountId}, ${after.id})`).execute()
 }
 
 /** Deletes the entries of all accounts. */
@@ -58,24 +91,33 @@ export async function deleteUnchainedEntries(db: Kysely<Database>): Promise<void
 }
 
 export function findAuditChain(db: Kysely<Database>, accountId: string): Promise<AuditChainRow | undefined> {
-  return db.selectFrom('audit_chains').selectAll().where('account_id', '=', accountId).executeTakeFirst()
+  return db.selectFrom('audit_chains').select(chainColumns).where('account_id', '=', accountId).executeTakeFirst()
 }
 
 export function lockAuditChain(trx: Kysely<Database>, accountId: string): Promise<AuditChainRow | undefined> {
-  return trx.selectFrom('audit_chains').selectAll().where('account_id', '=', accountId).forUpdate().executeTakeFirst()
+  return trx
+    .selectFrom('audit_chains')
+    .select(chainColumns)
+    .where('account_id', '=', accountId)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 /** An existing chain is not overwritten. */
 export async function insertAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
   await trx
     .insertInto('audit_chains')
-    .values(head)
+    .values({ account_id: head.accountId, ...toColumns(head) })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-export async function updateAuditChain(trx: Kysely<Database>, { account_id, ...head }: AuditChainRow): Promise<void> {
-  await trx.updateTable('audit_chains').set(head).where('account_id', '=', account_id).execute()
+export async function updateAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
+  await trx.updateTable('audit_chains').set(toColumns(head)).where('account_id', '=', head.accountId).execute()
+}
+
+function toColumns({ sequence, hash, expiredSequence, expiredHash, keyId, mac }: AuditChainRow) {
+  return { sequence, hash, expired_sequence: expiredSequence, expired_hash: expiredHash, key_id: keyId, mac }
 }
 
 /** Returns the highest sequence number of the account's entries, regardless of the head; 0 if there are none. */
@@ -91,7 +133,15 @@ export async function findLastSequence(db: Kysely<Database>, accountId: string):
 }
 
 export async function insertAuditEntries(db: Kysely<Database>, entries: AuditEntryRow[]): Promise<void> {
-  await db.insertInto('audit_entries').values(entries).execute()
+  const rows = entries.map(({ accountId, startSequence, createdAt, hashVersion, keyId, ...entry }) => ({
+    ...entry,
+    account_id: accountId,
+    start_sequence: startSequence,
+    created_at: createdAt,
+    hash_version: hashVersion,
+    key_id: keyId,
+  }))
+  await db.insertInto('audit_entries').values(rows).execute()
 }
 
 /** Returns entries in the order of the chain, after `after`. */
@@ -100,21 +150,15 @@ export function findAuditEntries(
   accountId: string,
   { after, limit }: { after: number | undefined; limit: number },
 ): Promise<AuditEntryRow[]> {
-  const entries = db.selectFrom('audit_entries').selectAll().where('account_id', '=', accountId)
+  const entries = db.selectFrom('audit_entries').select(entryColumns).where('account_id', '=', accountId)
   const page = after === undefined ? entries : entries.where('sequence', '>', after)
   return page.orderBy('sequence').limit(limit).execute()
 }
 
-export interface AuditActionRow {
-  sequence: number
-  id: string
-  outcome: AuditOutcome
-  who: string
-  what: string
-  fact: string | null
-  address: string
-  created_at: Date
-}
+export type AuditActionRow = Pick<
+  AuditEntryRow,
+  'sequence' | 'id' | 'outcome' | 'who' | 'what' | 'fact' | 'address' | 'createdAt'
+>
 
 /** Undefined: all. */
 interface AuditFilter {
@@ -133,7 +177,7 @@ export function findAuditActions(
 ): Promise<AuditActionRow[]> {
   const starts = db
     .selectFrom('audit_entries as start')
-    .select(['sequence', 'id', 'who', 'what', 'fact', 'address', 'created_at'])
+    .select(['sequence', 'id', 'who', 'what', 'fact', 'address', 'created_at as createdAt'])
     .select((eb) =>
       eb.fn
         .coalesce(
@@ -180,12 +224,12 @@ export async function findNextAuditedAccount(db: Kysely<Database>, after: string
 export async function findAccountsWithEntriesBefore(db: Kysely<Database>, before: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('audit_entries')
-    .select('account_id')
+    .select('account_id as accountId')
     .distinct()
     .where('created_at', '<', before)
     .orderBy('account_id')
     .execute()
-  return rows.map((row) => row.account_id)
+  return rows.map((row) => row.accountId)
 }
 
 /** Returns the number of the oldest entry since that time; undefined if all entries are older. */

@@ -83,7 +83,7 @@ async function verifyChain(
   const keys = await readAuditKeys(deps)
   const startHead = await findAuditChain(db, accountId)
   let previous: ChainLink = startHead
-    ? { sequence: startHead.expired_sequence, hash: startHead.expired_hash }
+    ? { sequence: startHead.expiredSequence, hash: startHead.expiredHash }
     : chainStart
   // Before anything has expired, there is no expired hash to compare.
   const isExpired = previous.sequence > 0 && toHex(previous.hash) === expectedHash
@@ -94,7 +94,7 @@ async function verifyChain(
     entries,
     head: head && head.sequence > 0 ? { sequence: head.sequence, hash: toHex(head.hash) } : null,
     expired:
-      head && head.expired_sequence > 0 ? { sequence: head.expired_sequence, hash: toHex(head.expired_hash) } : null,
+      head && head.expiredSequence > 0 ? { sequence: head.expiredSequence, hash: toHex(head.expiredHash) } : null,
     ...(fault && { fault }),
   })
   for (let after: number | undefined; ; after = previous.sequence) {
@@ -113,7 +113,7 @@ async function verifyChain(
     const fault = findEndFault(previous, head, keys)
     if (fault || expectedFound) return result(head, fault)
     const expired =
-      head && head.expired_sequence > 0 ? `; it may be one of the ${head.expired_sequence} that expired` : ''
+      head && head.expiredSequence > 0 ? `; it may be one of the ${head.expiredSequence} that expired` : ''
     return result(head, {
       sequence: previous.sequence,
       reason: `no entry has the expected hash${expired}. Otherwise the log was rolled back or replaced`,
@@ -147,9 +147,9 @@ export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise
       const last = firstKept === undefined ? head.sequence : firstKept - 1
       const found = await verifyUpTo(trx, head, last, keys)
       if ('reason' in found) return found
-      if (found.sequence === head.expired_sequence) return undefined
+      if (found.sequence === head.expiredSequence) return undefined
       await deleteAuditEntriesUpTo(trx, accountId, found.sequence)
-      const moved = { ...head, expired_sequence: found.sequence, expired_hash: found.hash }
+      const moved = { ...head, expiredSequence: found.sequence, expiredHash: found.hash }
       await updateAuditChain(trx, sealHead(moved, current))
       return undefined
     })
@@ -172,8 +172,8 @@ async function verifyUpTo(
 ): Promise<ChainLink | ChainFault> {
   const headFault = findHeadFault(head, keys)
   if (headFault !== undefined) return { sequence: head.sequence, reason: headFault }
-  let previous: ChainLink = { sequence: head.expired_sequence, hash: head.expired_hash }
-  for await (const page of readAuditEntries(trx, head.account_id))
+  let previous: ChainLink = { sequence: head.expiredSequence, hash: head.expiredHash }
+  for await (const page of readAuditEntries(trx, head.accountId))
     for (const entry of page) {
       if (entry.sequence > last) return previous
       const fault = findEntryFault(previous, entry, keys)

@@ -102,12 +102,15 @@ test('verifies entries of the version before among later ones', async () => {
   const head = await findAuditChain(deps.db, accountId)
   const [key] = (await readAuditKeys(deps)).values()
   if (!head || !key) throw new Error('the account has no audit log')
-  const unsealed = { account_id: accountId, sequence: 3, start_sequence: null, id: 'aud_1', outcome: 'done' as const }
-  const rest = { ...ada, what: 'signed out', fact: null, hash_version: 1, created_at: new Date() }
-  const entry = sealEntry(head.hash, { ...unsealed, ...rest }, key)
-  const { fact: _fact, hash_version: _version, ...asBefore } = entry
-  await deps.db.insertInto('audit_entries').values(asBefore).execute()
-  await updateAuditChain(deps.db, sealHead({ ...head, sequence: 3, hash: entry.hash }, key))
+  const common = { ...ada, sequence: 3, id: 'aud_1', outcome: 'done' as const, what: 'signed out' }
+  const unsealed = { ...common, accountId, startSequence: null, fact: null, hashVersion: 1, createdAt: new Date() }
+  const { createdAt, keyId, hash, mac } = sealEntry(head.hash, unsealed, key)
+  const asBefore = { account_id: accountId, start_sequence: null, created_at: createdAt, key_id: keyId, hash, mac }
+  await deps.db
+    .insertInto('audit_entries')
+    .values({ ...common, ...asBefore })
+    .execute()
+  await updateAuditChain(deps.db, sealHead({ ...head, sequence: 3, hash }, key))
   await audited(deps, { accountId, what: changes.createTemplate({ name: 'hello', language: 'en' }), ...ada }, () =>
     Promise.resolve(),
   )
