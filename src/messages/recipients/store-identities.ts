@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { restoreErased } from '../suppressions/erased-store.ts'
 import { findHashKey } from '../suppressions/number-key.ts'
-import type { SuppressionRow } from '../suppressions/store.ts'
+import { deleteSuppression, lockSuppressions, type SuppressionRow, writeSuppression } from '../suppressions/store.ts'
 import {
   type IdentityChangeReport,
   type IdentityReport,
@@ -57,7 +57,11 @@ async function transferSuppressions(
     { accountId, recipient: shown === to ? to : shown },
   ])
   await restoreErased(trx, await findHashKey(trx, deps.secrets), names)
-  const rows = new Map((await lockRows(trx, transfers)).map((row) => [keyOf(row.account_id, row.number_key), row]))
+  const stored = await lockSuppressions(
+    trx,
+    transfers.flatMap(({ accountId, from, to }) => [from, to].map((key) => ({ accountId, key }))),
+  )
+  const rows = new Map(stored.map((row) => [keyOf(row.accountId, row.key), row]))
   if (rows.size === 0) return
   const changed = new Set<string>()
   for (const { accountId, from, to, kind, shown } of transfers) {
@@ -67,9 +71,9 @@ async function transferSuppressions(
     const merged = target ? mergeDecisions(target, source) : { ...source, id: deps.newId('sup') }
     rows.set(keyOf(accountId, to), {
       ...merged,
-      account_id: accountId,
-      number_key: to,
-      to_number: target?.to_number ?? shown,
+      accountId,
+      key: to,
+      to: target?.to ?? shown,
       id: target?.id ?? merged.id,
     })
     changed.add(keyOf(accountId, to))
@@ -84,36 +88,16 @@ function keyOf(accountId: string, numberKey: string): string {
   return `${accountId} ${numberKey}`
 }
 
-function lockRows(trx: Kysely<Database>, transfers: readonly SuppressionTransfer[]): Promise<SuppressionRow[]> {
-  const accountIds = transfers.flatMap(({ accountId }) => [accountId, accountId])
-  const keys = transfers.flatMap(({ from, to }) => [from, to])
-  return trx
-    .selectFrom('suppressions')
-    .selectAll()
-    .where(sql<boolean>`(account_id, number_key) in (select * from unnest(${accountIds}::text[], ${keys}::text[]))`)
-    .orderBy('account_id')
-    .orderBy('number_key')
-    .forUpdate()
-    .execute()
-}
-
 /** Few names have a suppression, so rows are written one by one. */
 async function write(trx: Kysely<Database>, key: string, row: SuppressionRow | undefined): Promise<void> {
-  if (row) {
-    await trx
-      .insertInto('suppressions')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['account_id', 'number_key']).doUpdateSet(row))
-      .execute()
-    return
-  }
+  if (row) return writeSuppression(trx, row)
   const [accountId = '', numberKey = ''] = key.split(' ')
-  await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', numberKey).execute()
+  await deleteSuppression(trx, accountId, numberKey)
 }
 
 export type SuppressionDecision = Pick<
   SuppressionRow,
-  'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages' | 'added_by'
+  'id' | 'suppressed' | 'reason' | 'whatsAppAccountId' | 'since' | 'changedAt' | 'allMessages' | 'addedBy'
 >
 
 /**
@@ -121,10 +105,10 @@ export type SuppressionDecision = Pick<
  * by the rules of `decide_suppressions` (choices-store.ts).
  */
 export function mergeDecisions(one: SuppressionDecision, other: SuppressionDecision): SuppressionDecision {
-  const [older, later] = one.changed_at <= other.changed_at ? [one, other] : [other, one]
+  const [older, later] = one.changedAt <= other.changedAt ? [one, other] : [other, one]
   if (!later.suppressed) return older.suppressed && !optInApplies(older, later) ? older : later
   if (!older.suppressed) return later
-  return { ...later, since: older.since, all_messages: older.all_messages || later.all_messages }
+  return { ...later, since: older.since, allMessages: older.allMessages || later.allMessages }
 }
 
 /** Users can remove every entry. START reverts STOP, but not a choice made in WhatsApp. */

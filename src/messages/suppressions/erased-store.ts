@@ -1,9 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
-import type { Database } from '../../platform/db/schema.ts'
+import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
 import { lockRecipients } from '../recipients/store.ts'
 import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
-import type { SuppressionRow } from './store.ts'
 
 /**
  * Deletes the names of a person in an account, and replaces the recipient of their suppressions with a hash of each name,
@@ -35,7 +34,7 @@ export function eraseNames(
   })
 }
 
-async function storeErased(trx: Kysely<Database>, row: SuppressionRow): Promise<void> {
+async function storeErased(trx: Kysely<Database>, row: Selectable<SuppressionsTable>): Promise<void> {
   const erased = { ...row, to_number: erasedRecipient }
   await trx
     .insertInto('suppressions')
@@ -57,13 +56,13 @@ export async function findAccountsWithNames(
   accountId: string | undefined,
 ): Promise<string[]> {
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
-  const { rows } = await sql<{ account_id: string }>`
-    select account_id from suppressions where number_key = any(${names}::text[]) and ${ofAccount}
+  const { rows } = await sql<{ accountId: string }>`
+    select account_id as "accountId" from suppressions where number_key = any(${names}::text[]) and ${ofAccount}
     union
     select account_id from recipient_identities
     where (identity = any(${names}::text[]) or person = any(${names}::text[])) and ${ofAccount}
-    order by account_id`.execute(db)
-  return rows.map(({ account_id }) => account_id)
+    order by "accountId"`.execute(db)
+  return rows.map(({ accountId }) => accountId)
 }
 
 /**

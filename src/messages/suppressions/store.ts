@@ -1,13 +1,11 @@
-import { type Kysely, type Selectable, type Selection, sql } from 'kysely'
+import { type Kysely, type Selection, sql } from 'kysely'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
-import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
-
-export type SuppressionRow = Selectable<SuppressionsTable>
 
 export interface SuppressionFilter {
   /** Number or user ID. */
@@ -28,6 +26,10 @@ export const suppressionColumns = [
   'all_messages as allMessages',
   'added_by as addedBy',
 ] as const
+
+const allColumns = ['account_id as accountId', ...suppressionColumns, 'changed_at as changedAt'] as const
+
+export type SuppressionRow = Selection<Database, 'suppressions', (typeof allColumns)[number]>
 
 /** A suppression, and the user ID that WhatsApp reported last for the recipient. */
 export type ListedSuppression = Selection<Database, 'suppressions', (typeof suppressionColumns)[number]> & {
@@ -103,6 +105,48 @@ export async function unsuppress(
     .where('suppressed', '=', true)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Locks the suppressions of recipients until the end of the transaction. */
+export function lockSuppressions(
+  trx: Kysely<Database>,
+  recipients: readonly Pick<SuppressionRow, 'accountId' | 'key'>[],
+): Promise<SuppressionRow[]> {
+  const accountIds = recipients.map(({ accountId }) => accountId)
+  const keys = recipients.map(({ key }) => key)
+  return trx
+    .selectFrom('suppressions')
+    .select(allColumns)
+    .where(sql<boolean>`(account_id, number_key) in (select * from unnest(${accountIds}::text[], ${keys}::text[]))`)
+    .orderBy('account_id')
+    .orderBy('number_key')
+    .forUpdate()
+    .execute()
+}
+
+export async function writeSuppression(trx: Kysely<Database>, row: SuppressionRow): Promise<void> {
+  const values = {
+    account_id: row.accountId,
+    number_key: row.key,
+    id: row.id,
+    to_number: row.to,
+    suppressed: row.suppressed,
+    reason: row.reason,
+    whatsapp_account_id: row.whatsAppAccountId,
+    since: row.since,
+    changed_at: row.changedAt,
+    all_messages: row.allMessages,
+    added_by: row.addedBy,
+  }
+  await trx
+    .insertInto('suppressions')
+    .values(values)
+    .onConflict((conflict) => conflict.columns(['account_id', 'number_key']).doUpdateSet(values))
+    .execute()
+}
+
+export async function deleteSuppression(trx: Kysely<Database>, accountId: string, key: string): Promise<void> {
+  await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', key).execute()
 }
 
 interface Recipient {

@@ -168,11 +168,11 @@ const decision = (
   id: `sup_${second}`,
   suppressed,
   reason,
-  whatsapp_account_id: null,
+  whatsAppAccountId: null,
   since: at(second),
-  changed_at: at(second),
-  all_messages: allMessages,
-  added_by: null,
+  changedAt: at(second),
+  allMessages,
+  addedBy: null,
 })
 const out = (reason: SuppressionDecision['reason'], second: number, allMessages?: boolean) =>
   decision(true, reason, second, allMessages)
@@ -200,7 +200,7 @@ test.each([
 test('keeps since and all messages of the earlier of two opt-outs', () => {
   expect(mergeDecisions(out('manual', 1, true), out('reply', 2))).toMatchObject({
     since: at(1),
-    all_messages: true,
+    allMessages: true,
     reason: 'reply',
   })
 })
