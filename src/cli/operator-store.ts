@@ -37,14 +37,14 @@ export async function countApprovedTemplates(
     )
     .groupBy(['whatsapp_accounts.account_id', 'whatsapp_accounts.waba_id'])
     .orderBy('whatsapp_accounts.account_id')
-    .select(['whatsapp_accounts.account_id', 'whatsapp_accounts.waba_id'])
+    .select(['whatsapp_accounts.account_id as accountId', 'whatsapp_accounts.waba_id as wabaId'])
     .select(
       sql<string>`count(distinct (templates.name, templates.language)) filter (where templates.name is not null)`.as(
         'approved',
       ),
     )
     .execute()
-  return rows.map((row) => ({ accountId: row.account_id, wabaId: row.waba_id, approved: Number(row.approved) }))
+  return rows.map((row) => ({ ...row, approved: Number(row.approved) }))
 }
 
 /** Returns the TLS version of the connection to PostgreSQL, for example TLSv1.3; undefined without TLS. */

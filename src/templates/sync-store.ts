@@ -28,9 +28,9 @@ async function recordSync(db: Kysely<Database>, { accountId, wabaId, listedAt }:
     .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
-    .returning('templates_synced_at')
+    .returning('templates_synced_at as syncedAt')
     .execute()
-  return rows.length > 0 && rows.every((row) => row.templates_synced_at?.getTime() === listedAt.getTime())
+  return rows.length > 0 && rows.every((row) => row.syncedAt?.getTime() === listedAt.getTime())
 }
 
 /**

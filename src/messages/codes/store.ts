@@ -29,8 +29,8 @@ export interface CodeTimes {
 }
 
 /** Uses the clock of the database, which all nodes share. */
-export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<CodeTimes> {
-  const { created_at, expires_at } = await db
+export function insertCode(db: Kysely<Database>, code: NewCode): Promise<CodeTimes> {
+  return db
     .insertInto('one_time_codes')
     .values({
       account_id: code.accountId,
@@ -43,9 +43,8 @@ export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<C
       request_hash: code.requestHash,
       expires_at: sql<Date>`now() + ${code.expiresInSeconds} * interval '1 second'`,
     })
-    .returning(['created_at', 'expires_at'])
+    .returning(['created_at as createdAt', 'expires_at as expiresAt'])
     .executeTakeFirstOrThrow()
-  return { createdAt: created_at, expiresAt: expires_at }
 }
 
 export async function deleteCode(db: Kysely<Database>, accountId: string, id: string): Promise<void> {
@@ -53,20 +52,19 @@ export async function deleteCode(db: Kysely<Database>, accountId: string, id: st
 }
 
 /** The times of the code that a message carries; undefined if the code was used or has expired. */
-export async function findCodeTimes(
+export function findCodeTimes(
   db: Kysely<Database>,
   { accountId, to, purpose }: CodeKey,
   messageId: string,
 ): Promise<CodeTimes | undefined> {
-  const row = await db
+  return db
     .selectFrom('one_time_codes')
-    .select(['created_at', 'expires_at'])
+    .select(['created_at as createdAt', 'expires_at as expiresAt'])
     .where('account_id', '=', accountId)
     .where(sql<boolean>`to_number = any(${keysUnderAnyName(accountId, to)})`)
     .where('purpose', '=', purpose)
     .where('message_id', '=', messageId)
     .executeTakeFirst()
-  return row && { createdAt: row.created_at, expiresAt: row.expires_at }
 }
 
 /** The latest code of a recipient, if it was sent so recently that no other may be sent yet. */
@@ -82,10 +80,10 @@ export async function findRecentCode(
   seconds: number,
 ): Promise<RecentCode | undefined> {
   const { rows } = await sql<
-    StoredMessage & { request_hash: Uint8Array; code_created_at: Date; code_expires_at: Date; found: boolean }
+    StoredMessage & { requestHash: Uint8Array; codeCreatedAt: Date; codeExpiresAt: Date; found: boolean }
   >`
-    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, m.id is not null as found, c.request_hash,
-      c.created_at as code_created_at, c.expires_at as code_expires_at
+    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, m.id is not null as found,
+      c.request_hash as "requestHash", c.created_at as "codeCreatedAt", c.expires_at as "codeExpiresAt"
     from (
       select * from one_time_codes
       where account_id = ${accountId} and to_number = any(${keysUnderAnyName(accountId, to)}) and purpose = ${purpose}
@@ -97,7 +95,7 @@ export async function findRecentCode(
   )
   const [row] = rows
   if (!row) return undefined
-  const { request_hash: requestHash, code_created_at: createdAt, code_expires_at: expiresAt, found, ...message } = row
+  const { requestHash, codeCreatedAt: createdAt, codeExpiresAt: expiresAt, found, ...message } = row
   return { requestHash, createdAt, expiresAt, message: found ? message : undefined }
 }
 
@@ -115,7 +113,7 @@ export async function consumeAttempt(
   db: Kysely<Database>,
   { accountId, to, purpose }: CodeKey,
 ): Promise<CodeAttempt | undefined> {
-  const { rows } = await sql<{ id: string; mac: Uint8Array; attempts_left: number }>`
+  const { rows } = await sql<CodeAttempt>`
     with latest as (
       select id from one_time_codes
       where account_id = ${accountId} and to_number = any(${keysUnderAnyName(accountId, to)}) and purpose = ${purpose}
@@ -124,9 +122,8 @@ export async function consumeAttempt(
     update one_time_codes c set attempts_left = c.attempts_left - 1
     from latest
     where c.account_id = ${accountId} and c.id = latest.id and c.attempts_left > 0 and c.expires_at > now()
-    returning c.id, c.mac, c.attempts_left`.execute(db)
-  const [row] = rows
-  return row && { id: row.id, mac: row.mac, attemptsLeft: row.attempts_left }
+    returning c.id, c.mac, c.attempts_left as "attemptsLeft"`.execute(db)
+  return rows[0]
 }
 
 /** Returns why the latest code cannot be checked. */

@@ -12,15 +12,15 @@ export interface ContentRow {
 
 /** How an account stores the contents of its messages. */
 interface Storage {
-  contents_kept_days: number | null
-  contents_since: Date | null
+  keptDays: number | null
+  since: Date | null
 }
 
 /**
  * Returns the first message ID whose content is shown; undefined if the account shows none. Earlier contents are about
  * to be deleted: they are too old, or from before the account last enabled storage.
  */
-function firstShown({ contents_kept_days: keptDays, contents_since: since }: Storage, now: Date): string | undefined {
+function firstShown({ keptDays, since }: Storage, now: Date): string | undefined {
   if (keptDays === null) return undefined
   const oldest = now.getTime() - keptDays * dayMilliseconds
   return firstIdAt('msg', new Date(Math.max(oldest, since?.getTime() ?? 0)))
@@ -30,7 +30,7 @@ function firstShown({ contents_kept_days: keptDays, contents_since: since }: Sto
 export async function findFirstShown(db: Kysely<Database>, accountId: string, now: Date): Promise<string | undefined> {
   const row = await db
     .selectFrom('accounts')
-    .select(['contents_kept_days', 'contents_since'])
+    .select(['contents_kept_days as keptDays', 'contents_since as since'])
     .where('id', '=', accountId)
     .executeTakeFirst()
   return row && firstShown(row, now)
@@ -42,11 +42,11 @@ export async function findContent(
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('message_contents')
-    .select('content_encrypted')
+    .select('content_encrypted as ciphertext')
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .executeTakeFirst()
-  return row?.content_encrypted
+  return row?.ciphertext
 }
 
 /** Finds the oldest content of each account. */
@@ -125,7 +125,7 @@ export async function deleteOldContents(
   batchSize: number = defaultBatchSize,
 ): Promise<number> {
   const { rows } = await sql<Storage & { id: string }>`
-    select a.id, a.contents_kept_days, a.contents_since from accounts a
+    select a.id, a.contents_kept_days as "keptDays", a.contents_since as since from accounts a
     where ${accountId === undefined ? sql`true` : sql`a.id = ${accountId}`}
       and exists (select from message_contents c where c.account_id = a.id)`.execute(db)
   let deleted = 0

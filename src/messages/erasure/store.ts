@@ -12,11 +12,11 @@ export async function findAccountsWithMessagesTo(
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')
-    .select('account_id')
+    .select('account_id as accountId')
     .distinct()
     .where('to_number', 'in', recipients)
     .execute()
-  return rows.map((row) => row.account_id).sort()
+  return rows.map((row) => row.accountId).sort()
 }
 
 interface LockedMessage {

@@ -16,17 +16,17 @@ export async function findEarlierRequest(
   key: string,
 ): Promise<EarlierRequest | undefined> {
   // A key that is further in the future than `maxSendDuration` was stored before the clock was set back.
-  const { rows } = await sql<StoredMessage & { request_hash: Uint8Array; running_seconds: number | null }>`
-    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash,
+  const { rows } = await sql<StoredMessage & { requestHash: Uint8Array; runningSeconds: number | null }>`
+    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash as "requestHash",
       case when i.created_at > now() - ${sql.raw(maxSendDuration)} and i.created_at <= now() + ${sql.raw(maxSendDuration)}
-        then extract(epoch from now() - i.created_at)::float8 end as running_seconds
+        then extract(epoch from now() - i.created_at)::float8 end as "runningSeconds"
     from idempotency_keys i
     join messages m on m.account_id = i.account_id and m.id = i.message_id
     where i.account_id = ${accountId} and i.key = ${key} and i.created_at > now() - ${sql.raw(idempotencyKeyLifetime)}`.execute(
     db,
   )
   const row = rows[0]
-  return row && { requestHash: row.request_hash, runningSeconds: row.running_seconds ?? undefined, message: row }
+  return row && { requestHash: row.requestHash, runningSeconds: row.runningSeconds ?? undefined, message: row }
 }
 
 /** Maximum number of keys per statement, so that none runs long. */

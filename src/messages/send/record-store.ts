@@ -27,7 +27,7 @@ const insertDeadlineMilliseconds = 10_000
 
 /** The row that each insert returns. Times are passed as numbers, which are ten times as fast to encode and decode. */
 interface InsertResult {
-  on_time: boolean
+  onTime: boolean
   /** The database's clock, in milliseconds since 1970. */
   clock: number
 }
@@ -36,7 +36,7 @@ interface InsertResult {
 const clock = 'clock as materialized (select extract(epoch from clock_timestamp())::float8 * 1000 as at)'
 
 function selectResult($: Placeholders<Deadline>): string {
-  return `select at < ${$.deadline}::float8 as on_time, at as clock`
+  return `select at < ${$.deadline}::float8 as "onTime", at as clock`
 }
 
 const insertPending = `insert into messages (status, ${namesOf(recordedColumns)})`
@@ -184,7 +184,7 @@ async function insertBeforeDeadline<Row extends InsertResult>(
     const [result] = await insert(now + insertDeadlineMilliseconds)
     if (!result) throw new Error('an insert returned no row')
     estimate.addSample(result.clock, issuedAt)
-    if (result.on_time) return result
+    if (result.onTime) return result
     // The insert was not late: the database clock has jumped forward, and the estimate is corrected now.
     if (isFirst && performance.now() - issuedAt < insertDeadlineMilliseconds / 2) continue
     throw new ServiceError(

@@ -68,7 +68,7 @@ const optInApplies = `(s.reason = excluded.reason or excluded.reason = 'preferen
  * `xmax` is 0 for an inserted row: an opt-in of someone who had never opted out is not a change. A decision that is
  * older than the stored one has no effect, because callbacks can arrive late or repeatedly.
  */
-const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; account_id: string; inserted: boolean }>(
+const decide = statement<Lists<ChoiceRow>, { id: string; inserted: boolean }>(
   'decide_suppressions',
   ($) => `insert into suppressions as s
     (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed, all_messages,
@@ -88,7 +88,7 @@ const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; acc
     whatsapp_account_id = case when ${getsNewValues} then excluded.whatsapp_account_id else s.whatsapp_account_id end,
     added_by = case when ${getsNewValues} then excluded.added_by else s.added_by end
   where s.changed_at <= excluded.changed_at and (excluded.suppressed or not s.suppressed or ${optInApplies})
-  returning s.id, s.number_key, s.account_id, (s.xmax = 0) as inserted`,
+  returning s.id, (s.xmax = 0) as inserted`,
 )
 
 /** A decision that changed whether its recipient is suppressed. */
