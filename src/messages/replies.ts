@@ -215,13 +215,13 @@ const seenColumns: Columns<SeenReply> = {
   hash: { name: 'hash', type: 'bytea' },
 }
 
-const insertSeen = statement<Lists<SeenReply>, { account_id: string; hash: Buffer }>(
+const insertSeen = statement<Lists<SeenReply>, SeenReply>(
   'insert_seen_replies',
   ($) => `insert into seen_replies (${namesOf(seenColumns)})
   select distinct * from unnest(${arraysOf($, seenColumns)}) as r (${namesOf(seenColumns)})
   order by account_id, hash
   on conflict do nothing
-  returning account_id, hash`,
+  returning ${fieldsOf(seenColumns, 'seen_replies')}`,
 )
 
 /** Marks replies as reported, and returns those that were not marked before. Each is returned once. */
@@ -232,7 +232,7 @@ async function claimUnseen<Reply extends WamidReference>(
   if (replies.length === 0) return new Set()
   const hashed = replies.map((reply) => ({ reply, accountId: reply.accountId, hash: hashOf(reply.waMessageId) }))
   const rows = await insertSeen(trx, listsOf(seenColumns, hashed))
-  const unseen = new Set(rows.map((row) => hashKeyOf(row.account_id, row.hash)))
+  const unseen = new Set(rows.map(({ accountId, hash }) => hashKeyOf(accountId, hash)))
   const claimed = hashed.filter(({ accountId, hash }) => unseen.delete(hashKeyOf(accountId, hash)))
   return new Set(claimed.map(({ reply }) => reply))
 }

@@ -56,12 +56,12 @@ export async function removeAuditLog(db: Kysely<Database>, accountId: string): P
 async function deleteAccountRow(trx: Kysely<Database>, accountId: string): Promise<void> {
   const members = await trx
     .selectFrom('owner_roles')
-    .select('owner_id')
+    .select('owner_id as userId')
     .where('account_id', '=', accountId)
     .forUpdate()
     .execute()
   await trx.deleteFrom('accounts').where('id', '=', accountId).execute()
-  for (const { owner_id } of members) await deleteUserWithoutRole(trx, owner_id)
+  for (const { userId } of members) await deleteUserWithoutRole(trx, userId)
 }
 
 /** Lists every table with an account ID, including those that a later version added. */

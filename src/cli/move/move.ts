@@ -238,8 +238,8 @@ async function findMoveId(target: Kysely<Database>): Promise<string | undefined>
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass(${moveTable}) is not null as exists`.execute(target)
   if (!tables[0]?.exists) return undefined
-  const { rows } = await sql<{ move_id: string }>`select distinct move_id from ${sql.table(moveTable)}`.execute(target)
-  return rows[0]?.move_id
+  const { rows } = await sql<{ id: string }>`select distinct move_id as id from ${sql.table(moveTable)}`.execute(target)
+  return rows[0]?.id
 }
 
 /**

@@ -88,15 +88,15 @@ async function deleteProcess(db: Kysely<Database>, id: string): Promise<void> {
 export async function listProcesses(db: Kysely<Database>): Promise<ServerProcess[]> {
   const rows = await db
     .selectFrom('server_processes')
-    .select(['id', 'version', 'role', 'host', 'started_at', 'seen_at', 'jobs'])
+    .select(['id', 'version', 'role', 'host', 'started_at as startedAt', 'seen_at as seenAt', 'jobs'])
     .select(sql<boolean>`seen_at > now() - interval '1 minute'`.as('alive'))
     .orderBy('seen_at', 'desc')
     .limit(maxProcesses)
     .execute()
-  return rows.map(({ started_at, seen_at, jobs, ...row }) => ({
+  return rows.map(({ startedAt, seenAt, jobs, ...row }) => ({
     ...row,
-    startedAt: started_at.toISOString(),
-    seenAt: seen_at.toISOString(),
+    startedAt: startedAt.toISOString(),
+    seenAt: seenAt.toISOString(),
     jobs: readJobs(jobs),
   }))
 }

@@ -98,8 +98,8 @@ async function* listBlockRanges(db: Kysely<Database>, { name }: LeafTable): Asyn
 }
 
 interface FoundRow {
-  row_ctid: string
-  account_id: string
+  ctid: string
+  accountId: string
   /** Null unless the column is `replace-unique`, or the row is an event. */
   id: string | null
   texts: (string | null)[]
@@ -125,7 +125,7 @@ async function eraseIn(
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<FoundRow>`
-      select ctid::text as row_ctid, account_id, ${id} as id, array[${sql.join(texts)}] as texts from ${table}
+      select ctid::text as ctid, account_id as "accountId", ${id} as id, array[${sql.join(texts)}] as texts from ${table}
       where ${range} and ${ofAccount}
         and (${sql.join(
           texts.map((text) => sql`${text} ~ ${pattern}`),
@@ -141,7 +141,7 @@ async function eraseIn(
       return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after, hadReply }]
     })
     // The rows are locked, so their ctids are still valid.
-    const ctids = changes.map((change) => change.row_ctid)
+    const ctids = changes.map((change) => change.ctid)
     if (kind === 'delete-row') await sql`delete from ${table} where ctid = any(${ctids}::tid[])`.execute(trx)
     else {
       const types = await findColumnTypes(trx, leaf.name, columns)
@@ -157,13 +157,13 @@ async function eraseIn(
         where t.ctid = any(${ctids}::tid[]) and t.ctid = erased.row_ctid::tid`.execute(trx)
     }
     const replied = changes.filter(({ hadReply }) => hadReply)
-    for (const [ofEvents, events] of Map.groupBy(replied, (event) => event.account_id))
+    for (const [ofEvents, events] of Map.groupBy(replied, (event) => event.accountId))
       await eraseAttempts(
         trx,
         ofEvents,
         events.map((event) => event.id ?? ''),
       )
-    return changes.map(({ account_id, hadReply }) => ({ accountId: account_id, hadReply }))
+    return changes.map(({ accountId, hadReply }) => ({ accountId, hadReply }))
   })
 }
 

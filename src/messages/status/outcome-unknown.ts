@@ -37,7 +37,7 @@ async function reportSome(
   trx: Kysely<Database>,
   { afterSeconds, batchSize }: { afterSeconds: number; batchSize: number },
 ): Promise<{ claimed: number; events: number }> {
-  const { rows } = await sql<{ account_id: string; id: string; reported_at: Date }>`
+  const { rows } = await sql<{ accountId: string; messageId: string; reportedAt: Date }>`
     with due as (
       select o.account_id, o.id
       from overdue_messages o
@@ -50,13 +50,13 @@ async function reportSome(
     )
     update overdue_messages o set reported_at = now()
     from due where o.account_id = due.account_id and o.id = due.id
-    returning o.account_id, o.id, o.reported_at`.execute(trx)
+    returning o.account_id as "accountId", o.id as "messageId", o.reported_at as "reportedAt"`.execute(trx)
   const [first] = rows
   if (!first) return { claimed: 0, events: 0 }
-  const references = rows.map(({ account_id, id }) => ({ accountId: account_id, messageId: id, waMessageId: '' }))
+  const references = rows.map(({ accountId, messageId }) => ({ accountId, messageId, waMessageId: '' }))
   // If a status has arrived since, there is nothing to report.
   const pending = (await lockMessages(trx, references)).filter(({ status }) => status === 'pending')
-  const events = pending.map((message) => toUnrecordedEvent(message, toUnknownOutcomeEvent(message, first.reported_at)))
+  const events = pending.map((message) => toUnrecordedEvent(message, toUnknownOutcomeEvent(message, first.reportedAt)))
   await recordEvents(deps, trx, events)
   return { claimed: rows.length, events: events.length }
 }

@@ -14,21 +14,21 @@ export async function countStalePending(
   db: Kysely<Database>,
   { lastHours }: { lastHours?: number } = {},
 ): Promise<{ count: number; oldestSeconds: number }> {
-  const { looked_until } = await db
+  const { lookedUntil } = await db
     .selectFrom('overdue_progress')
-    .select(sql<string>`looked_until::text`.as('looked_until'))
+    .select(sql<string>`looked_until::text`.as('lookedUntil'))
     .executeTakeFirstOrThrow()
-  const { rows } = await sql<{ count: number; oldest_seconds: number }>`
-    select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+  const { rows } = await sql<{ count: number; oldestSeconds: number }>`
+    select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "oldestSeconds"
     from (
       select m.created_at from overdue_messages join messages m using (account_id, id) where m.status = 'pending'
       union all
       -- Messages that have not been examined yet.
-      select created_at from messages where recorded_at > ${looked_until}::timestamptz and status = 'pending'
+      select created_at from messages where recorded_at > ${lookedUntil}::timestamptz and status = 'pending'
     ) pending
     where created_at < now() - ${aMinute}
       and created_at >= coalesce(now() - ${lastHours ?? null}::float8 * interval '1 hour', '-infinity')`.execute(db)
-  return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 }
+  return rows[0] ?? { count: 0, oldestSeconds: 0 }
 }
 
 /**

@@ -159,17 +159,17 @@ async function read(deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>):
 
 /** Belongs to the server, not to an account. */
 async function findCiphertext(db: Kysely<Database>): Promise<string | undefined> {
-  const row = await db.selectFrom('recipient_hash_keys').select('key_encrypted').where('id', '=', id).executeTakeFirst()
-  return row?.key_encrypted
+  const keys = db.selectFrom('recipient_hash_keys').select('key_encrypted as ciphertext').where('id', '=', id)
+  return (await keys.executeTakeFirst())?.ciphertext
 }
 
 export async function listHashKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
   const ciphertext = await findCiphertext(db)
   if (ciphertext === undefined) return []
-  const replace: StoredSecret['replace'] = async (to, key_encrypted) => {
+  const replace: StoredSecret['replace'] = async (to, replacement) => {
     const { numUpdatedRows } = await to
       .updateTable('recipient_hash_keys')
-      .set({ key_encrypted })
+      .set({ key_encrypted: replacement })
       .where('id', '=', id)
       .where('key_encrypted', '=', ciphertext)
       .executeTakeFirst()

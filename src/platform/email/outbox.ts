@@ -61,16 +61,16 @@ interface WaitingEmails {
 async function countEmails(db: Kysely<Database>): Promise<WaitingEmails> {
   const rows = await db
     .selectFrom('emails')
-    .select(['account_id', sql<boolean>`kind = 'alert'`.as('is_alert')])
+    .select(['account_id as accountId', sql<boolean>`kind = 'alert'`.as('isAlert')])
     .select(({ fn }) => fn.countAll<string>().as('count'))
-    .groupBy(['account_id', 'is_alert'])
+    .groupBy(['account_id', 'isAlert'])
     .execute()
   const sum = (counted: typeof rows) => counted.reduce((total, { count }) => total + Number(count), 0)
-  const alerts = rows.filter((row) => row.is_alert)
+  const alerts = rows.filter((row) => row.isAlert)
   return {
     all: sum(rows),
     alerts: sum(alerts),
-    alertsByAccount: new Map(alerts.map((row) => [row.account_id ?? '', Number(row.count)])),
+    alertsByAccount: new Map(alerts.map((row) => [row.accountId ?? '', Number(row.count)])),
   }
 }
 
@@ -143,8 +143,8 @@ export async function postponeEmail(db: Kysely<Database>, id: string, seconds: n
 
 /** Lists the encrypted contents of all accounts, so that they can be encrypted with another key. */
 export async function listEmailSecrets(db: Kysely<Database>) {
-  const rows = await db.selectFrom('emails').select(['id', 'content_encrypted']).execute()
-  return rows.map(({ id, content_encrypted: from }) => ({
+  const rows = await db.selectFrom('emails').select(['id', 'content_encrypted as from']).execute()
+  return rows.map(({ id, from }) => ({
     recordId: id,
     purpose: contentPurpose(id),
     ciphertext: from,

@@ -32,8 +32,8 @@ export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecre
 
 /** Belongs to the server, not to an account. */
 async function findAuthSecret(db: Kysely<Database>): Promise<string | undefined> {
-  const row = await db.selectFrom('owner_auth_secret').select('secret_encrypted').executeTakeFirst()
-  return row?.secret_encrypted
+  const row = await db.selectFrom('owner_auth_secret').select('secret_encrypted as ciphertext').executeTakeFirst()
+  return row?.ciphertext
 }
 
 /** An existing secret is not overwritten. */
