@@ -3,7 +3,8 @@ import { ConfigError } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { DatabasePasswordError } from '../platform/db/connect/passwords.ts'
 import { DatabaseSettingError, PoolerError } from '../platform/db/connect/session.ts'
-import { isCanceled, isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
+import { isCanceled, isDatabaseUnavailable, isDiskFull, isLockTimeout } from '../platform/db/errors.ts'
+import { codeOf } from '../platform/error-code.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
 import { capitalize } from '../platform/text.ts'
@@ -44,11 +45,21 @@ function describe(error: unknown): string {
   if (problem) return `The database cannot be used: ${problem.message}. ${problem.fix}`
   if (isCanceled(error))
     return 'The database canceled a statement that took too long (DATABASE_STATEMENT_TIMEOUT). Try again when the machine is less busy.'
+  if (isDiskFull(error)) return 'The disk of the database is full. Free some space, and try again.'
   if (isDatabaseUnavailable(error))
     return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
+  const remedy = diskRemedies[codeOf(error) ?? '']
+  if (remedy !== undefined && error instanceof Error) return `${capitalize(error.message)}. ${remedy}`
   // Only the message, because the `detail` of a database error can contain user data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
+}
+
+/** By the code of Node, whose message names the operation and, if it has one, the file. */
+const diskRemedies: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk is full: free some space, and try again.',
+  EDQUOT: 'The disk quota is used up: free some space or raise the quota, and try again.',
+  EROFS: 'The file system is read-only: make it writable, or set WAYBILL_DATA_DIR to a folder on another one.',
 }
 
 /** A usage error: exit code 2, followed by the usage of the command. */

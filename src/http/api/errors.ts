@@ -2,7 +2,7 @@ import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { errorFacts, errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, type ErrorDetails, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
-import { isDatabaseUnavailable, isLockTimeout } from '../../platform/db/errors.ts'
+import { isDatabaseUnavailable, isDiskFull, isLockTimeout } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
 export interface FailureBody {
@@ -74,7 +74,7 @@ function logUnavailable(log: Logger, error: unknown, requestId: string): void {
   const now = performance.now()
   const [lastLogged, message] = isLockTimeout(error)
     ? [lockTimeouts, 'a request waited too long for a lock of the database']
-    : [outages, 'the database is unavailable']
+    : [outages, isDiskFull(error) ? 'the disk of the database is full' : 'the database is unavailable']
   const last = lastLogged.get(log)
   if (last && now - last.loggedAt < outageLogMilliseconds) {
     last.unlogged += 1

@@ -51,6 +51,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
+/** Returns whether the disk of the database has no space left (`disk_full`). */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === '53100'
+}
+
 /** Returns whether the server did not accept the password of a new connection. */
 export function isPasswordRejected(error: unknown): boolean {
   return codeOf(error) === '28P01'

@@ -42,7 +42,30 @@ export async function openFiles(folder: string): Promise<OpenFolder> {
   setFlagsFromString(compilerFlag)
   const files = new DurableFiles(folder)
   const options = { fs: files, startParams: startParameters, initDbStartParams: initParameters }
-  return { pglite: await PGlite.create(options), files }
+  const pglite = await PGlite.create(options).catch((error: unknown) => {
+    throw toError(error)
+  })
+  return { pglite, files }
+}
+
+/** Codes of Node by the numbers that WASI, and so Emscripten, gives to the failures of a disk. */
+const codes = new Map([
+  [2, 'EACCES'],
+  [19, 'EDQUOT'],
+  [29, 'EIO'],
+  [51, 'ENOSPC'],
+  [63, 'EPERM'],
+  [69, 'EROFS'],
+])
+
+const ErrnoError = z.object({ name: z.literal('ErrnoError'), errno: z.int() })
+
+/** A failed file operation of Emscripten is an `ErrnoError`, which is no `Error` and has no message. */
+function toError(error: unknown): unknown {
+  const { data } = ErrnoError.safeParse(error)
+  if (error instanceof Error || !data) return error
+  const code = codes.get(data.errno) ?? `errno ${data.errno}`
+  return Object.assign(new Error(`${code}: the files of the embedded database could not be written`), { code })
 }
 
 /** Keep the memory of this short-lived process small. */
