@@ -30,6 +30,7 @@ test('does not start on a full disk, and sends nothing while it is full', async 
 
   await disk.empty()
   const node = await startServe(environment)
+  onTestFinished(() => node.kill('SIGKILL'))
   const send = () => node.send(apiKey, sendMessage.example.input)
   expect((await send()).statusCode).toBe(200)
 
