@@ -52,9 +52,9 @@ async function transferSuppressions(
   transfers: readonly SuppressionTransfer[],
 ): Promise<void> {
   if (transfers.length === 0) return
-  const names = transfers.flatMap(({ accountId, from, to, shown }) => [
+  const names = transfers.flatMap(({ accountId, from, shown }) => [
     { accountId, recipient: from },
-    { accountId, recipient: shown === to ? to : shown },
+    { accountId, recipient: shown },
   ])
   await restoreErased(trx, await findHashKey(trx, deps.secrets), names)
   const stored = await lockSuppressions(
