@@ -49,7 +49,7 @@ function describe(error: unknown): string {
   if (isDatabaseUnavailable(error))
     return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
   const remedy = diskRemedies[codeOf(error) ?? '']
-  if (remedy !== undefined && error instanceof Error) return `${capitalize(error.message)}. ${remedy}`
+  if (remedy !== undefined && error instanceof Error) return `${error.message}. ${remedy}`
   // Only the message, because the `detail` of a database error can contain user data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`

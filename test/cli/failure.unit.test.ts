@@ -15,3 +15,26 @@ test('does not blame the connection for a statement that took too long', () => {
 
   expect(describeFailure(canceled).error).toMatch(/took too long \(DATABASE_STATEMENT_TIMEOUT\)/)
 })
+
+test.each([
+  {
+    what: 'the disk of the database is full',
+    message: 'could not extend file',
+    code: '53100',
+    says: 'The disk of the database is full. Free some space, and try again.',
+  },
+  {
+    what: 'the disk is full',
+    message: 'ENOSPC: no space left on device, write',
+    code: 'ENOSPC',
+    says: 'ENOSPC: no space left on device, write. The disk is full: free some space, and try again.',
+  },
+  {
+    what: 'the file system is read-only',
+    message: "EROFS: read-only file system, open '/data/secret.key'",
+    code: 'EROFS',
+    says: "EROFS: read-only file system, open '/data/secret.key'. The file system is read-only: make it writable, or set WAYBILL_DATA_DIR to a folder on another one.",
+  },
+])('says that $what, and what to do', ({ message, code, says }) => {
+  expect(describeFailure(Object.assign(new Error(message), { code }))).toEqual({ error: says, exitCode: 1 })
+})

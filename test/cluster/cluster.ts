@@ -115,26 +115,35 @@ async function findLeader(members: readonly Member[]): Promise<Member> {
   return leader
 }
 
-/** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
 async function waitUntilWhole(members: readonly Member[]): Promise<void> {
   let stuckAt = Date.now() + timeToFollow
-  const isWhole = async () => {
-    const [leader, ...others] = await findLeaders(members)
-    if (!leader || others.length > 0) return false
-    const streaming = await leader.listStreaming()
-    const roles = await leader.readRoles()
-    if (streaming.length === 2 && roles.includes('sync_standby')) return true
+  const becomesWhole = async () => {
+    if (await isWhole(members)) return true
     if (Date.now() > stuckAt) {
       stuckAt = Date.now() + timeToFollow
-      for (const member of members) if (member !== leader && !streaming.includes(member.name)) await member.copyAnew()
+      await copyStuckStandbys(members)
     }
     return false
   }
-  await until('a leader and two standbys', isWhole).catch(async (error: unknown) => {
+  await until('a leader and two standbys', becomesWhole).catch(async (error: unknown) => {
     const statuses = await Promise.all(members.map(async (member) => [member.name, await member.readStatus()]))
     const logs = await Promise.all(members.map((member) => member.readLog()))
     throw new Error([JSON.stringify(Object.fromEntries(statuses)), ...logs].join('\n'), { cause: error })
   })
+}
+
+/** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
+async function isWhole(members: readonly Member[]): Promise<boolean> {
+  const [leader, ...others] = await findLeaders(members)
+  if (!leader || others.length > 0) return false
+  return (await leader.listStreaming()).length === 2 && (await leader.readRoles()).includes('sync_standby')
+}
+
+async function copyStuckStandbys(members: readonly Member[]): Promise<void> {
+  const [leader] = await findLeaders(members)
+  if (!leader) return
+  const working = new Set([leader.name, ...(await leader.listStreaming())])
+  for (const member of members) if (!working.has(member.name)) await member.copyAnew()
 }
 
 async function commitOn({ port }: Member): Promise<void> {

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import { codeOf } from '../../src/platform/error-code.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { startServe } from '../support/process.ts'
 import { createCustomer, openApp } from './customer.ts'
@@ -23,7 +25,7 @@ test('does not start on a full disk, and sends nothing while it is full', async 
   const setUp = openApp(environment)
   const { apiKey } = await createCustomer(setUp, simulator)
   await setUp.close()
-  await disk.fill()
+  disk.fill()
   await expect(startServe(environment)).rejects.toThrow(
     /ENOSPC: no space left on device.* The disk is full: free some space/,
   )
@@ -34,7 +36,7 @@ test('does not start on a full disk, and sends nothing while it is full', async 
   const send = () => node.send(apiKey, sendMessage.example.input)
   expect((await send()).statusCode).toBe(200)
 
-  await disk.fill()
+  disk.fill()
   // What is already allocated takes some more messages.
   let acknowledged = 1
   while ((await send()).statusCode === 200) acknowledged++
@@ -60,15 +62,13 @@ async function mountDisk(size: string) {
   return {
     folder,
     resize: (to: string) => execFileSync('mount', ['-o', `remount,size=${to}`, folder]),
-    /** Writes in small pieces, of which the last one leaves no page. */
-    fill: async () => {
-      for (const piece of [1_048_576, 4_096])
-        for (;;) {
-          const isWritten = await writeFile(filler, Buffer.alloc(piece), { flag: 'a' }).then(
-            () => true,
-            () => false,
-          )
-          if (!isWritten) break
+    /** Writes until not even a page is left. */
+    fill: () => {
+      for (const size of [1_048_576, 4_096])
+        try {
+          for (;;) appendFileSync(filler, Buffer.alloc(size))
+        } catch (error) {
+          if (codeOf(error) !== 'ENOSPC') throw error
         }
     },
     empty: () => rm(filler),

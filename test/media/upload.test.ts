@@ -419,6 +419,25 @@ test.each([
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
 })
 
+test('keeps nothing of a file that is deleted while it is uploaded again', async () => {
+  const content = jpeg(70_000)
+  const mediaId = await uploadImage(account, content)
+  const deleteFirst: typeof media.store.put = async (key, file) => {
+    await account.trpc.media.delete.mutate({ mediaId })
+    await media.store.put(key, file)
+  }
+  const node = await startTestServer({
+    beside: server,
+    deps: { media: { ...createTestMedia(), store: { ...media.store, put: deleteFirst } } },
+  })
+
+  await postForm({ url: node.url, apiKey: account.apiKey }, [{ name: 'file', content, filename: 'photo.jpg' }])
+
+  expect((await account.get(`/api/v1/media/${mediaId}`)).statusCode).toBe(404)
+  expect(await listFiles()).not.toContain(mediaId)
+  await node.close()
+})
+
 test('closes a file that was not sent', async () => {
   const sender = await withPhotoTemplate()
   const content = jpeg()

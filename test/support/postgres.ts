@@ -109,7 +109,7 @@ export async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-/** Below the range from which operating systems choose, so that no connection takes a port before its user starts again. */
+/** Below the range from which operating systems choose: no connection takes a port before its user listens, or listens again. */
 const ports = { from: 20_000, to: 32_000 }
 
 /** Returns a currently unused port. */
