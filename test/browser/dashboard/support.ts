@@ -197,7 +197,8 @@ interface AxeResults {
 export async function findAccessibilityViolations(page: Page): Promise<string[]> {
   // Evaluated, because the content security policy blocks script tags.
   await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'))
-  // Contrast is too low while elements fade in.
+  // Contrast is too low while old figures are dimmed until the new ones arrive, and while elements fade in.
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
   await page.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))')
   const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
   return violations
