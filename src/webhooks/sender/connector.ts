@@ -38,7 +38,11 @@ export function createConnector(options: ConnectorOptions): undiciConnector.conn
   })
   return (target, done) => {
     const callback: undiciConnector.Callback = (...result) => {
-      if (result[1]) limitResponses(result[1], maxResponseBytes)
+      const [, socket] = result
+      if (socket) {
+        limitResponses(socket, maxResponseBytes)
+        keepFirstError(socket)
+      }
       done(...result)
     }
     const address = addressOf(target.hostname)
@@ -70,6 +74,14 @@ function limitResponses(socket: Socket, maxBytes: number): void {
     }
     if (bytesRead - before > maxBytes) socket.destroy(new errors.HeadersOverflowError())
   })
+}
+
+/**
+ * Closes a connection with its first error. In TLS 1.3, a server rejects a client that has no certificate after the handshake:
+ * the error is followed by the end of the connection, and undici would report only that.
+ */
+function keepFirstError(socket: Socket): void {
+  socket.once('error', (error) => socket.destroy(error))
 }
 
 const maxAddresses = 3

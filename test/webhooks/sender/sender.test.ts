@@ -310,8 +310,13 @@ const faultyServers: { what: string; options?: ServerOptions; validFrom?: number
   },
   { what: 'a server without HTTP/1.1', options: { ALPNProtocols: ['h2'] }, error: deliveryFailures.noHttp1() },
   {
-    what: 'a server that requires a client certificate',
+    what: 'a server that requires a client certificate, with TLS 1.2',
     options: { requestCert: true, maxVersion: 'TLSv1.2' },
+    error: deliveryFailures.handshakeRejected(),
+  },
+  {
+    what: 'a server that requires a client certificate, with TLS 1.3',
+    options: { requestCert: true, minVersion: 'TLSv1.3' },
     error: deliveryFailures.handshakeRejected(),
   },
   { what: 'an expired certificate', validFrom: -10 * day, error: deliveryFailures.certificateExpired() },
