@@ -9,7 +9,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { FormActions } from '../../ui/form-actions.tsx'
 import { toRecipientField } from '../../ui/phone-number.ts'
-import { readRecipients } from './read-recipients.ts'
+import { readNumbers } from './read-numbers.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { suppressionsKey } from './use-suppressions.ts'
 
@@ -45,13 +45,13 @@ function AddForm({ onDone }: { onDone: () => void }) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const { recipients, malformed } = readRecipients(text)
-    if (recipients.length === 0) setRefused(t`Enter at least one recipient.`)
+    const { numbers, malformed } = readNumbers(text)
+    if (numbers.length === 0) setRefused(t`Enter at least one recipient.`)
     else if (malformed !== undefined)
       setRefused(
         t`${malformed} is not a valid number or user ID. Enter the country code and the number, such as +34600111222.`,
       )
-    else add.mutate(recipients)
+    else add.mutate(numbers)
   }
   return (
     <form onSubmit={submit} noValidate>

@@ -21,7 +21,7 @@ import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { showRecipient, toRecipientField } from '../../ui/phone-number.ts'
 import { nameCategories } from './scope-choice.tsx'
-import { toRecipient } from './read-recipients.ts'
+import { toRecipient } from './read-numbers.ts'
 import { suppressionsKey, useStoppedCategories } from './use-suppressions.ts'
 
 const waitMilliseconds = 400

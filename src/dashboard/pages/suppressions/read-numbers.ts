@@ -2,10 +2,11 @@ import { ImportedRecipient } from '../../../../contracts/fields.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 
 /**
- * Parses a pasted list of numbers and user IDs: one per line, or separated by commas, semicolons or spaces. Numbers may be
- * formatted, such as `+34 600 111 222`. Spaces separate recipients only if each part is a recipient by itself.
+ * Parses a pasted list of numbers, or of the user IDs that people have instead: one per line, or separated by commas,
+ * semicolons or spaces. Numbers may be formatted, such as `+34 600 111 222`. Spaces separate them only if each part is a
+ * recipient by itself.
  */
-export function readRecipients(text: string): { recipients: string[]; malformed: string | undefined } {
+export function readNumbers(text: string): { numbers: string[]; malformed: string | undefined } {
   const pieces = text
     .split(/[\n,;]+|\s(?=\p{Cf}*[+\uff0b])/u)
     .map((piece) => piece.trim())
@@ -14,7 +15,7 @@ export function readRecipients(text: string): { recipients: string[]; malformed:
     const parts = piece.split(/\s+/)
     return parts.every(isRecipient) ? parts : [piece]
   })
-  return { recipients: read.map(toRecipient), malformed: read.find((piece) => !isRecipient(piece)) }
+  return { numbers: read.map(toRecipient), malformed: read.find((piece) => !isRecipient(piece)) }
 }
 
 function isRecipient(text: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRecipients } from '../../../../src/dashboard/pages/suppressions/read-recipients.ts'
+import { readNumbers } from '../../../../src/dashboard/pages/suppressions/read-numbers.ts'
 
 test.each([
   ['34600111222', ['34600111222']],
@@ -22,8 +22,8 @@ test.each([
   ['+34 600 111 222\nES.ENT.2041776300912345, MX.1', ['34600111222', 'ES.ENT.2041776300912345', 'MX.1']],
   ['34600111222 ES.2041776300912345', ['34600111222', 'ES.2041776300912345']],
   ['', []],
-])('reads %j', (text, recipients) => {
-  expect(readRecipients(text)).toEqual({ recipients, malformed: undefined })
+])('reads %j', (text, numbers) => {
+  expect(readNumbers(text)).toEqual({ numbers, malformed: undefined })
 })
 
 test.each([
@@ -47,5 +47,5 @@ test.each([
   ['346,001,112,22.0', '346'],
   ['600 111 222 333 444 555', '600 111 222 333 444 555'],
 ])('reports invalid recipients in %j', (text, malformed) => {
-  expect(readRecipients(text).malformed).toBe(malformed)
+  expect(readNumbers(text).malformed).toBe(malformed)
 })
