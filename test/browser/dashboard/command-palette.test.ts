@@ -104,9 +104,11 @@ test('offers viewers no changes', async () => {
   expect(await visit.page.getByRole('option', { name: 'Create a template' }).count()).toBe(0)
 })
 
-test.each(['light', 'dark'] as const)('is accessible in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('is accessible in %s before its templates arrive', async (colorScheme) => {
   const visit = await dashboard.signedIn({ colorScheme, viewport: { width: 390, height: 844 } })
   await visit.openOfAccount('overview')
+  // Never answered.
+  await visit.page.route(/settings\.template\.list/, () => {})
   await visit.page.getByRole('button', { name: 'Search' }).click()
   await visit.page.getByRole('option', { name: 'Overview' }).waitFor()
 

@@ -3,7 +3,7 @@ import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/c
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useId, useMemo, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
@@ -35,6 +35,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
   const [text, setText] = useState('')
   const navigate = useNavigate()
   const { commands, isSearching } = useCommands(accountId, text.trim())
+  const listId = useId()
   const combobox = useCombobox({ opened: true })
   const { selectFirstOption } = combobox
   // The list changes while the user types and when messages arrive.
@@ -49,7 +50,8 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
       <Modal.Overlay />
       <Modal.Content aria-label={t`Search`}>
         <Combobox store={combobox} onOptionSubmit={open}>
-          <Combobox.EventsTarget withExpandedAttribute>
+          {/* Mantine sets both attributes only when it renders again. */}
+          <Combobox.EventsTarget withExpandedAttribute aria-expanded aria-controls={listId}>
             <TextInput
               data-autofocus
               role="combobox"
@@ -72,6 +74,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
             />
           </Combobox.EventsTarget>
           <Combobox.Options
+            id={listId}
             mah="min(26rem, 60vh)"
             p={6}
             aria-label={t`Results`}
