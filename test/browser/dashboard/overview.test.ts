@@ -6,9 +6,9 @@ import { abbreviateDay, stages } from '../../../src/dashboard/pages/overview/sta
 import { describeDay } from '../../../src/dashboard/ui/time.ts'
 import { sendFirstMessage } from '../../../src/cli/sandbox-demo.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
-import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
+import { report as reportAt, send, type Sent } from './sent-messages.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -21,28 +21,16 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-interface Sent {
-  accountId: string
-  messageId: string
-  waMessageId: string
-}
-
-async function send({ accountId, trpc }: TestAccount): Promise<Sent> {
-  const { messageId, waMessageId } = await trpc.message.send.mutate(exampleSend)
-  return { accountId, messageId, waMessageId }
-}
-
 /** The simulator rejects this number with error 131026. */
 async function sendRejected(account: TestAccount): Promise<void> {
   const response = await account.post('/api/v1/message/send', { ...exampleSend, to: '15550131026' })
   expect(response.json().success).toBe(false)
 }
 
-async function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, seconds = 0, code?: string) {
-  const { waMessageId } = message
+function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, seconds = 0, code?: string): Promise<void> {
   const at = new Date(Date.now() + seconds * 1000)
   const error = code === undefined ? undefined : { code, message: 'Failed' }
-  await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at, error } }])
+  return reportAt(dashboard.server, message, status, error, at)
 }
 
 /** Four sent messages: one read, one delivered, one failed, one unchanged. Two more are rejected. */

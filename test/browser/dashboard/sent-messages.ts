@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount, TestServer } from '../../support/server.ts'
 
 export interface Sent {
@@ -9,15 +10,14 @@ export interface Sent {
   waMessageId: string
 }
 
-export async function send({ accountId, trpc }: TestAccount, externalId: string, to = '34600111222'): Promise<Sent> {
-  const sent = await trpc.message.send.mutate({
-    to,
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-    externalId,
-  })
-  return { accountId, messageId: sent.messageId, waMessageId: sent.waMessageId }
+/** Sends the documented example, `Hello Ada, your order WB-1042 is on its way.` */
+export async function send(
+  { accountId, trpc }: TestAccount,
+  externalId = exampleSend.externalId,
+  to = exampleSend.to,
+): Promise<Sent> {
+  const { messageId, waMessageId } = await trpc.message.send.mutate({ ...exampleSend, externalId, to })
+  return { accountId, messageId, waMessageId }
 }
 
 /** Applies a status of a message, as a callback of WhatsApp does. */
@@ -26,9 +26,10 @@ export async function report(
   message: Sent,
   status: Exclude<MessageStatus, 'pending'>,
   error?: { code: string; message: string },
+  at = new Date(),
 ): Promise<void> {
   const { waMessageId } = message
-  await applyStatuses(deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
+  await applyStatuses(deps, [{ ...message, report: { waMessageId, status, at, error } }])
 }
 
 /** The messages beside an open one on a screen too narrow for columns. */

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, respond, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
+import { report, send } from './sent-messages.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
@@ -21,15 +21,8 @@ beforeAll(async () => {
 afterAll(() => deliveries?.close())
 
 /** Sends a message and reports it as delivered, which emits an event. */
-async function deliver({ accountId, trpc }: TestAccount): Promise<void> {
-  const { messageId, waMessageId } = await trpc.message.send.mutate({
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-  })
-  const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
-  await applyStatuses(dashboard.server.deps, [{ accountId, messageId, waMessageId, report }])
+async function deliver(account: TestAccount): Promise<void> {
+  await report(dashboard.server, await send(account), 'delivered')
 }
 
 function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean {

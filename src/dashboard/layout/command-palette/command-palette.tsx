@@ -50,8 +50,8 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
       <Modal.Overlay />
       <Modal.Content aria-label={t`Search`}>
         <Combobox store={combobox} onOptionSubmit={open}>
-          {/* Mantine sets both attributes only when it renders again. */}
-          <Combobox.EventsTarget withExpandedAttribute aria-expanded aria-controls={listId}>
+          {/* By itself, Mantine sets both attributes only when it renders again. */}
+          <Combobox.EventsTarget aria-expanded aria-controls={listId}>
             <TextInput
               data-autofocus
               role="combobox"
