@@ -1,48 +1,50 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { defineFacts, factTexts, inEnglish, withFacts } from '../../contracts/facts/fact.ts'
+import { changes } from '../../contracts/facts/changes.ts'
+import { factTexts, inEnglish, withFacts } from '../../contracts/facts/fact.ts'
+import { failures } from '../../contracts/facts/failures.ts'
+import { templateProblems } from '../../contracts/facts/template-problems.ts'
 
-const facts = defineFacts('test', {
-  plain: 'The access token has expired.',
-  limit: 'must have at most {limit} characters; it has {length}',
-  quoted: "is required: WhatsApp reviews an example value of '{{'{key}'}}', as in '{{1}}'",
-  changed: 'changed {what} of {endpoint}',
-  field: { url: 'the URL', events: 'the events' },
-})
+// Real facts: those that a test defines would join the texts that must have translations.
+const { field } = changes
 
 test.each([
-  ['as it is', facts.plain(), 'The access token has expired.'],
-  ['with values', facts.limit({ limit: 60, length: 61 }), 'must have at most 60 characters; it has 61'],
+  ['as it is', failures.tokenRefused.meaning(), 'WhatsApp rejected the access token.'],
+  ['with values', templateProblems.length({ limit: 60, length: 61 }), 'must have at most 60 characters; it has 61'],
   [
     'with quoted braces',
-    facts.quoted({ key: 'name' }),
-    'is required: WhatsApp reviews an example value of {{name}}, as in {{1}}',
+    templateProblems.variableCase({ right: 'name', wrong: 'Name' }),
+    'must name variables in lower case: {{name}}, not {{Name}}',
   ],
-  ['with a fact in it', facts.changed({ what: facts.field.url(), endpoint: 'whe_1' }), 'changed the URL of whe_1'],
+  [
+    'with a fact in it',
+    changes.updateEndpoint({ fields: field.url(), endpointId: 'ep_1' }),
+    'changed the URL of the webhook endpoint ep_1',
+  ],
   [
     'with a list of facts in it',
-    facts.changed({ what: [facts.field.url(), facts.field.events()], endpoint: 'whe_1' }),
-    'changed the URL and the events of whe_1',
+    changes.updateEndpoint({ fields: [field.url(), field.events()], endpointId: 'ep_1' }),
+    'changed the URL and the events of the webhook endpoint ep_1',
   ],
   [
     'with a value that looks like a placeholder',
-    facts.changed({ what: '{endpoint}', endpoint: 'x' }),
-    'changed {endpoint} of x',
+    changes.updateEndpoint({ fields: '{endpointId}', endpointId: 'ep_1' }),
+    'changed {endpointId} of the webhook endpoint ep_1',
   ],
 ])('says a fact in English %s', (_how, fact, english) => {
   expect(inEnglish(fact)).toBe(english)
 })
 
 test('names a fact by the path to its text', () => {
-  expect(facts.field.url()).toEqual({ code: 'test.field.url' })
-  expect(facts.limit({ limit: 1, length: 2 })).toEqual({ code: 'test.limit', params: { limit: 1, length: 2 } })
+  expect(field.url()).toEqual({ code: 'change.field.url' })
+  expect(field.urlAt({ host: 'example.com' })).toEqual({ code: 'change.field.urlAt', params: { host: 'example.com' } })
 })
 
 test('adds the facts to the sentences of an answer', () => {
-  expect(withFacts({ message: facts.plain() })).toEqual({
-    message: 'The access token has expired.',
-    facts: { message: { code: 'test.plain' } },
+  expect(withFacts({ message: failures.tokenRefused.meaning() })).toEqual({
+    message: 'WhatsApp rejected the access token.',
+    facts: { message: { code: 'failure.tokenRefused.meaning' } },
   })
 })
 
