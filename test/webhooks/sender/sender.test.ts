@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { explainAttemptError } from '../../../src/webhooks/sender/attempt.ts'
@@ -35,7 +35,10 @@ beforeAll(async () => {
   sender = createWebhookSender({ timeoutSeconds, allowPrivate: true })
   impatient = createWebhookSender({ timeoutSeconds: 1, allowPrivate: true })
 })
-afterEach(() => receiver.behave(accept))
+afterEach(() => {
+  receiver.behave(accept)
+  vi.unstubAllEnvs()
+})
 afterAll(async () => {
   await sender.close()
   await impatient.close()
@@ -408,13 +411,12 @@ test('sends to a private host that the operator listed, over http, and to no oth
 
 test('ignores proxy environment variables', async () => {
   const { url: proxy, connections, close } = await startTcp((socket) => socket.end())
-  const before = { ...process.env }
-  Object.assign(process.env, { HTTP_PROXY: proxy, http_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, proxy)
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
   const own = createWebhookSender({ timeoutSeconds, allowPrivate: true })
   expect(await own.attempt(requestTo(receiver.url))).toMatchObject({ outcome: 'delivered' })
   expect(connections()).toBe(0)
   await own.close()
-  process.env = before
   await close()
 })
 
