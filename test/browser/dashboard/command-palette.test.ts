@@ -29,6 +29,41 @@ test('opens a page by keyboard only', async () => {
   expect(visit.pageErrors).toEqual([])
 })
 
+test('tells screen readers which result Enter opens, and keeps it when more results arrive', async () => {
+  const visit = await dashboard.signedIn()
+  const { page } = visit
+  const documentation = Promise.withResolvers<void>()
+  await page.route('**/docs/search.json', async (route) => {
+    await documentation.promise
+    await route.continue()
+  })
+  const field = await openPalette(visit)
+  const readActiveOption = () =>
+    field.evaluate(
+      (element) =>
+        element.ownerDocument.getElementById(element.getAttribute('aria-activedescendant') ?? '')?.textContent,
+    )
+
+  await field.fill('messages')
+  await expect.poll(readActiveOption).toBe('Messages')
+  await field.press('ArrowDown')
+  expect(await readActiveOption()).toBe('Stop messages to a number')
+  documentation.resolve()
+  await page.getByText('Documentation', { exact: true }).waitFor()
+  expect(await readActiveOption()).toBe('Stop messages to a number')
+  await field.fill('MESSAGES')
+  await expect.poll(readActiveOption).toBe('Messages')
+  await field.fill('no such thing')
+  await expect.poll(readActiveOption).toBeUndefined()
+  await field.fill('messages')
+  await expect.poll(readActiveOption).toBe('Messages')
+  await field.press('ArrowDown')
+  await field.press('Enter')
+
+  await page.getByRole('heading', { name: 'Add recipients' }).waitFor()
+  expect(visit.pageErrors).toEqual([])
+})
+
 test.each([
   { text: 'invite', action: 'Invite a person', opens: { role: 'dialog', name: 'Invite person' } },
   { text: 'stop', action: 'Stop messages to a number', opens: { role: 'heading', name: 'Add recipients' } },
@@ -101,7 +136,7 @@ test('offers viewers no changes', async () => {
   await openPalette(visit)
 
   await visit.page.getByRole('option', { name: 'Show failed messages' }).waitFor()
-  expect(await visit.page.getByRole('option', { name: 'Create a template' }).count()).toBe(0)
+  expect(await visit.page.getByRole('option', { name: 'Send a test message' }).count()).toBe(0)
 })
 
 test.each(['light', 'dark'] as const)('is accessible in %s before its templates arrive', async (colorScheme) => {

@@ -3,7 +3,7 @@ import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/c
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useId, useMemo, useState } from 'react'
+import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
@@ -37,9 +37,25 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
   const { commands, isSearching } = useCommands(accountId, text.trim())
   const listId = useId()
   const combobox = useCombobox({ opened: true })
-  const { selectFirstOption } = combobox
-  // The list changes while the user types and when messages arrive.
-  useEffect(() => void selectFirstOption(), [commands, selectFirstOption])
+  const { selectFirstOption, updateSelectedOptionIndex } = combobox
+  const [selectedId, setSelectedId] = useState<string | null>(null)
+  /** Chosen with the arrow keys since the text changed. */
+  const chosenId = useRef<string | null>(null)
+  // Messages and sections of the documentation arrive later, and may come before the chosen option.
+  useEffect(() => {
+    if (chosenId.current !== null && document.getElementById(chosenId.current)) updateSelectedOptionIndex()
+    else setSelectedId(selectFirstOption())
+  }, [commands, selectFirstOption, updateSelectedOptionIndex])
+  const choosing = (select: () => string | null) => () => {
+    chosenId.current = select()
+    setSelectedId(chosenId.current)
+    return chosenId.current
+  }
+  const store = {
+    ...combobox,
+    selectNextOption: choosing(combobox.selectNextOption),
+    selectPreviousOption: choosing(combobox.selectPreviousOption),
+  }
   const open = (to: string) => {
     onClose()
     if (to.startsWith('/docs')) window.open(to, '_blank', 'noopener')
@@ -49,9 +65,9 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
     <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh">
       <Modal.Overlay />
       <Modal.Content aria-label={t`Search`}>
-        <Combobox store={combobox} onOptionSubmit={open}>
-          {/* By itself, Mantine sets both attributes only when it renders again. */}
-          <Combobox.EventsTarget aria-expanded aria-controls={listId}>
+        <Combobox store={store} onOptionSubmit={open}>
+          {/* By itself, Mantine sets them only when it renders again, and names an option only after an arrow key. */}
+          <Combobox.EventsTarget aria-expanded aria-controls={listId} aria-activedescendant={selectedId ?? undefined}>
             <TextInput
               data-autofocus
               role="combobox"
@@ -66,7 +82,10 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
               maxLength={maxLength}
               autoComplete="off"
               spellCheck={false}
-              onChange={(event) => setText(event.currentTarget.value)}
+              onChange={(event) => {
+                chosenId.current = null
+                setText(event.currentTarget.value)
+              }}
               // The combobox would consume the Escape key to close its dropdown.
               onKeyDown={({ key }) => {
                 if (key === 'Escape') onClose()
