@@ -53,12 +53,25 @@ export async function registerTrpc<P extends Procedure, Call extends ProcedureCa
         maxBatchSize,
         createContext: () => createContext(req, res),
         req,
-        res,
+        res: answersWhole(res),
         path: req.params.path,
       }),
     )
     done()
   })
+}
+
+/**
+ * The adapter answers with a stream, and if the client asks for one, before the calls have run: the request would free its
+ * slot too early, and nothing would count the bytes that the client leaves unread. So the answer is sent once it is complete.
+ */
+function answersWhole(reply: FastifyReply): FastifyReply {
+  const send = async (response: Response) => {
+    const body = Buffer.from(await response.arrayBuffer())
+    const { 'transfer-encoding': _encoding, ...headers } = Object.fromEntries(response.headers)
+    return reply.code(response.status).headers(headers).send(body)
+  }
+  return Object.create(reply, { send: { value: send } }) as FastifyReply
 }
 
 function decodeBody(

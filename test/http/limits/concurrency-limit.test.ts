@@ -176,6 +176,25 @@ test('does not hold a slot while a request waits for WhatsApp', async () => {
   await node.close()
 })
 
+test('holds a slot until all calls of a batch have run, even if the client asks for a stream', async () => {
+  const { node, hold, held, release } = await startHeldNode(server, { maxConcurrentRequests: 1 })
+  hold()
+  const batch = JSON.stringify({ 0: exampleSend, 1: { ...exampleSend, to: '34655500012' } })
+  const headers = {
+    'content-type': 'application/json',
+    'x-api-key': account.apiKey,
+    'trpc-accept': 'application/jsonl',
+  }
+  const streamed = node.request('POST', '/trpc/message.send,message.send?batch=1', { headers, body: batch })
+  await expect.poll(held).toBeGreaterThan(0)
+
+  expect(await readAtWork(node)).toBe('1')
+  expect((await through(node, account).post('/api/v1/message/send', exampleSend)).statusCode).toBe(503)
+  release()
+  expect((await streamed).text.match(/"messageId":"msg_\w+"/g)).toHaveLength(2)
+  await node.close()
+})
+
 test('rejects a body that is too large with a tRPC error', async () => {
   const response = await account.post('/trpc/message.send', { ...exampleSend, externalId: 'x'.repeat(70_000) })
   expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } })

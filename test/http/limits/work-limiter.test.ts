@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import { testMediaPath } from '../../../contracts/dashboard/template.ts'
 
+import { Connections } from '../../../src/http/limits/connections.ts'
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
@@ -212,14 +213,25 @@ test('makes the list of tools once, and answers each message with its own ID', a
   for (const id of [2, 'a "quoted" $& ID']) expect(await list(id)).toEqual({ ...first, id })
 })
 
-test('closes the connection that leaves the most bytes unread, and no other', async () => {
+test.each([
+  { by: 'REST', path: '/api/v1/template?limit=100' },
+  {
+    by: 'a tRPC call with another parameter',
+    path: `/trpc/template.list?input=${encodeURIComponent('{"limit":100}')}&x`,
+  },
+  {
+    by: 'a tRPC batch',
+    path: `/trpc/template.list,template.list?batch=1&input=${encodeURIComponent('{"0":{"limit":100},"1":{"limit":100}}')}`,
+  },
+])('closes the connection that leaves the most bytes unread, and no other, by $by', async ({ path }) => {
+  using counted = vi.spyOn(Connections.prototype, 'countUnread')
   const node = await startTestServer({ beside: server, server: { limits: { maxUnreadBytes: 256 * 1024 } } })
   const [greedy, quiet] = [await server.account(), await server.account()]
   const components = [{ type: 'BODY', text: 'x'.repeat(1_000) }]
   const templates = server.simulator.templatesOf(greedy.wabaId)
   for (let index = 1; index < 100; index++) templates.add({ name: `long_${index}`, language: 'en', components })
   await greedy.template({ name: 'long_100', components })
-  const list = `GET /api/v1/template?limit=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${greedy.apiKey}\r\n\r\n`
+  const list = `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${greedy.apiKey}\r\n\r\n`
   const waiting = open(node, '')
   const socket = open(node, list.repeat(64)).pause()
   // A client that does not read notices the end only when it writes. A server ignores empty lines between requests.
@@ -229,6 +241,8 @@ test('closes the connection that leaves the most bytes unread, and no other', as
       return socket.destroyed
     })
     .toBe(true)
+  // Otherwise, it was closed because it read nothing for too long.
+  expect(counted).toHaveBeenCalled()
 
   expect((await through(node, quiet).get('/api/v1/message')).statusCode).toBe(200)
   expect(waiting.destroyed).toBe(false)
