@@ -87,15 +87,19 @@ export async function settleFailed(
   message: MessageKey,
   { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    with released as (
-      delete from idempotency_keys
-      where account_id = ${message.accountId} and key = ${releaseKey ?? null}::text and message_id = ${message.id}
+  // The key stays if a status has shown meanwhile that the message was sent: a retry must not send it again.
+  const { rows } = await sql<{ id: string }>`
+    with failed as (
+      update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code},
+        error_message = case when to_number <> ${erasedRecipient} then ${reason} end
+      where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
+      returning account_id, id
+    ), released as (
+      delete from idempotency_keys k using failed f
+      where k.account_id = f.account_id and k.key = ${releaseKey ?? null}::text and k.message_id = f.id
     )
-    update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code},
-      error_message = case when to_number <> ${erasedRecipient} then ${reason} end
-    where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
-  return numAffectedRows === 1n
+    select id from failed`.execute(db)
+  return rows.length === 1
 }
 
 const entryColumns: Columns<SendJournalEntry> = {

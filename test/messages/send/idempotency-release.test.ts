@@ -61,6 +61,17 @@ test.each(Object.entries(releases))('%s keeps a key that belongs to another mess
   expect(await listKeys(accountId)).toEqual([])
 })
 
+test.each(Object.entries(releases))(
+  '%s keeps the key of a message that was sent according to a status',
+  async (_name, release) => {
+    const { accountId, second } = await recordTwo(await server.account())
+    await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', second).execute()
+
+    expect(await release(accountId, second)).toBe(false)
+    expect(await listKeys(accountId)).toEqual([{ key: 'order-1', message_id: second }])
+  },
+)
+
 test.each(Object.entries(releases))('%s changes nothing once the message has failed', async (_name, release) => {
   const { accountId, second } = await recordTwo(await server.account())
   expect(await release(accountId, second)).toBe(true)
