@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { restoreErased } from '../suppressions/erased-store.ts'
 import { findHashKey } from '../suppressions/number-key.ts'
+import { replacesReason } from '../suppressions/opt-out-reasons.ts'
 import { deleteSuppression, lockSuppressions, type SuppressionRow, writeSuppression } from '../suppressions/store.ts'
 import {
   type IdentityChangeReport,
@@ -108,7 +109,9 @@ export function mergeDecisions(one: SuppressionDecision, other: SuppressionDecis
   const [older, later] = one.changedAt <= other.changedAt ? [one, other] : [other, one]
   if (!later.suppressed) return older.suppressed && !optInApplies(older, later) ? older : later
   if (!older.suppressed) return later
-  return { ...later, since: older.since, allMessages: older.allMessages || later.allMessages }
+  const { reason, whatsAppAccountId, addedBy } = replacesReason(older.reason, later.reason) ? later : older
+  const allMessages = older.allMessages || later.allMessages
+  return { ...later, since: older.since, reason, whatsAppAccountId, addedBy, allMessages }
 }
 
 /** Users can remove every entry. START reverts STOP, but not a choice made in WhatsApp. */

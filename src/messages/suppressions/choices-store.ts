@@ -8,6 +8,7 @@ import { isUserId, type StoredIdentity } from '../recipients/plan-identities.ts'
 import { findIdentities, lockRecipients } from '../recipients/store.ts'
 import { restoreErased } from './erased-store.ts'
 import { findHashKey, toNumberKey } from './number-key.ts'
+import { replacesReasonInSql } from './opt-out-reasons.ts'
 
 /** A decision about one recipient, by the recipient or by a user of the account. */
 export interface Choice {
@@ -52,11 +53,8 @@ const choiceColumns: Columns<ChoiceRow> = {
   addedBy: { name: 'added_by', type: 'text' },
 }
 
-/**
- * Whether the entry gets the new values: its state changes, or a user decides. A recipient does not replace a user's
- * values.
- */
-const getsNewValues = `(s.suppressed <> excluded.suppressed or excluded.reason in ('manual', 'import'))`
+/** Whether the entry gets the new values: its state changes, or the new reason replaces that of the entry. */
+const getsNewValues = `(s.suppressed <> excluded.suppressed or ${replacesReasonInSql('s.reason', 'excluded.reason')})`
 /**
  * Whether an opt-in applies. Only users remove entries of users. START reverts STOP, but not a choice made in WhatsApp.
  */

@@ -3,6 +3,7 @@ import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
 import { lockRecipients } from '../recipients/store.ts'
 import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
+import { compareReasons } from './opt-out-reasons.ts'
 
 /**
  * Deletes the names of a person in an account, and replaces the recipient of their suppressions with a hash of each name,
@@ -27,7 +28,7 @@ export function eraseNames(
       .where('number_key', 'in', names)
       .returningAll()
       .execute()
-    for (const row of rows)
+    for (const row of rows.toSorted((a, b) => compareReasons(a.reason, b.reason)))
       if (row.suppressed)
         for (const name of names) await storeErased(trx, { ...row, number_key: hashNumberKey(key, accountId, name) })
     return { suppressions: rows.length, identities: Number(numDeletedRows) }

@@ -201,8 +201,19 @@ test('keeps since and all messages of the earlier of two opt-outs', () => {
   expect(mergeDecisions(out('manual', 1, true), out('reply', 2))).toMatchObject({
     since: at(1),
     allMessages: true,
-    reason: 'reply',
   })
+})
+
+test.each([
+  { one: out('manual', 1), other: out('reply', 2), reason: 'manual' },
+  { one: out('reply', 1), other: out('manual', 2), reason: 'manual' },
+  { one: out('import', 1), other: out('manual', 2), reason: 'manual' },
+  { one: out('preference', 1), other: out('reply', 2), reason: 'preference' },
+  { one: out('reply', 1), other: out('preference', 2), reason: 'preference' },
+  { one: out('rejected', 1), other: out('reply', 2), reason: 'rejected' },
+])('keeps the reason $reason of two opt-outs, which the other cannot lift', ({ one, other, reason }) => {
+  expect(mergeDecisions(one, other)).toMatchObject({ suppressed: true, reason, changedAt: at(2) })
+  expect(mergeDecisions(other, one)).toEqual(mergeDecisions(one, other))
 })
 
 test.each([

@@ -1,0 +1,27 @@
+import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
+
+/**
+ * Which of two opt-outs of a person is kept: what lifts the stronger one lifts the weaker one, too, but not the other way
+ * round. START reverts STOP only; a choice in WhatsApp reverts STOP and rejections as well; only users remove their entries.
+ */
+const strengths: Record<SuppressionReason, number> = { reply: 0, rejected: 1, preference: 2, manual: 3, import: 3 }
+
+/** A user's decision also replaces one of the same strength. */
+export function replacesReason(earlier: SuppressionReason, later: SuppressionReason): boolean {
+  return strengths[later] > strengths[earlier] || strengths[later] === strengths.manual
+}
+
+/** Orders opt-outs, the strongest last. */
+export function compareReasons(one: SuppressionReason, other: SuppressionReason): number {
+  return strengths[one] - strengths[other]
+}
+
+/** `replacesReason` for two columns. */
+export function replacesReasonInSql(earlier: string, later: string): string {
+  return `(${later} in ('manual', 'import') or ${strengthInSql(later)} > ${strengthInSql(earlier)})`
+}
+
+function strengthInSql(column: string): string {
+  const cases = Object.entries(strengths).map(([reason, strength]) => `when '${reason}' then ${strength}`)
+  return `case ${column} ${cases.join(' ')} end`
+}
