@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import type { SecretBox } from '../../platform/secrets.ts'
+import { type SecretBox, UnknownSecretKeyError } from '../../platform/secrets.ts'
 
 /**
  * Countries where one number has two spellings: what belongs to each of them, and how the form in which numbers are
@@ -97,10 +97,18 @@ export function hashNumberKey(key: HashKey, accountId: string, numberKey: string
   return prefix + createHmac('sha256', key).update(`${accountId}\n${numberKey}`).digest('base64url')
 }
 
-/** Undefined if no recipient was ever erased or checked, so there are no hashes. */
+/**
+ * Undefined if no recipient was ever erased or checked, so there are no hashes, or if no server key decrypts it, so they
+ * match nobody: opt-outs and statuses must not fail because of it. Sends log it, and so does `waybill doctor`.
+ */
 export async function findHashKey(db: Kysely<Database>, secrets: SecretBox): Promise<HashKey | undefined> {
   const ciphertext = await findCiphertext(db)
-  return ciphertext === undefined ? undefined : openHashKey(secrets, ciphertext)
+  try {
+    return ciphertext === undefined ? undefined : openHashKey(secrets, ciphertext)
+  } catch (error) {
+    if (error instanceof UnknownSecretKeyError) return undefined
+    throw error
+  }
 }
 
 function openHashKey(secrets: SecretBox, ciphertext: string): HashKey {
@@ -116,8 +124,8 @@ export async function readHashKey({
   secrets,
   randomBytes,
 }: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<HashKey> {
-  const known = await findHashKey(db, secrets)
-  if (known) return known
+  const known = await findCiphertext(db)
+  if (known !== undefined) return openHashKey(secrets, known)
   const generated = Buffer.from(randomBytes(keyBytes)).toString('base64url')
   // If two processes start at once, the first insert wins.
   await db

@@ -15,7 +15,8 @@ import {
   text,
   userMessage,
 } from '../../support/replies.ts'
-import { findHashKey } from '../../../src/messages/suppressions/number-key.ts'
+import { applyChoices } from '../../../src/messages/suppressions/choices-store.ts'
+import { findHashKey, readHashKey } from '../../../src/messages/suppressions/number-key.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -265,6 +266,17 @@ test('applies the preference for marketing messages in WhatsApp', async () => {
     ['recipient.opted_out', 'preference'],
     ['recipient.opted_in', 'preference'],
   ])
+})
+
+test('START does not end a choice made in WhatsApp after STOP', async () => {
+  await receiveMessages([userMessage(text('STOP'), undefined)])
+  await setPreference('stop', replyTime + 5)
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'preference']])
+
+  await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 10 })])
+
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'preference']])
+  expect((await listRecorded(server, account)).map(({ type }) => type)).toEqual(['recipient.opted_out'])
 })
 
 async function expectRejected(to: string): Promise<void> {
@@ -637,6 +649,19 @@ test('erases in one account only, and uses a different hash in each account', as
     .execute()
   expect(new Set(rows.map(({ number_key }) => number_key)).size).toBe(2)
   expect(rows.every(({ number_key }) => number_key.startsWith('hmac:'))).toBe(true)
+})
+
+test('matches no erased recipient without the server key, instead of failing callbacks', async () => {
+  const to = '34600777051'
+  await account.trpc.suppression.add.mutate({ to })
+  await eraseNumber(to)
+  const other = createSecretBox([Buffer.alloc(32, 8)], server.deps.randomBytes)
+  const stop = { accountId: account.accountId, recipient: to, choice: 'out', reason: 'reply', at: new Date() } as const
+
+  expect(await findHashKey(server.deps.db, other)).toBeUndefined()
+  const applied = await applyChoices({ newId: server.deps.newId, secrets: other }, server.deps.db, [stop])
+  expect(applied).toMatchObject([{ to }])
+  await expect(readHashKey({ ...server.deps, secrets: other })).rejects.toThrow('WAYBILL_SECRET_KEY')
 })
 
 test('finds erased recipients after a replacement of the server key', async () => {
