@@ -15,7 +15,7 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
     update webhook_deliveries set due_at = now(), attempts = 0
     where account_id = ${accountId} and not claimed and id in (
       select id from webhook_deliveries
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed and due_at > now()
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed and (due_at > now() or attempts > 0)
       limit ${sql.lit(batchSize)}
     )`.execute(db)
   return Number(numAffectedRows ?? 0)

@@ -213,8 +213,10 @@ const readAttempts = async (eventId: string) =>
 
 test('restarts the schedule of a waiting delivery on a retry, so that no attempt is lost', async () => {
   const id = await add()
-  const [retried = '', recovered = '', enabled = '', underWay = ''] = await emit(4)
+  const [retried = '', recovered = '', enabled = '', overdue = '', underWay = ''] = await emit(5)
   for (const event of [retried, recovered, enabled]) await postpone(deps, event, 36_000)
+  // Its time came while the endpoint was disabled.
+  await postpone(deps, overdue, -60)
   await postpone(deps, underWay, 17, { claimed: true })
 
   await retry(await findDeliveryId(retried))
@@ -224,6 +226,7 @@ test('restarts the schedule of a waiting delivery on a retry, so that no attempt
   await disableEndpoint(deps, accountId, id, { reason: disabledReasons.byOperator() })
   await enableEndpoint(deps, accountId, id)
   expect(await readAttempts(enabled)).toEqual([0])
+  expect(await readAttempts(overdue)).toEqual([0])
 
   await postpone(deps, recovered, 36_000)
   const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
