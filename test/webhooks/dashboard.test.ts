@@ -216,6 +216,8 @@ test.each([
   { field: 'since', input: { since: '2999-01-01T00:00:00Z' } },
   { field: 'since', input: { since: 'yesterday' } },
   { field: 'next', input: { since: '2026-01-01T00:00:00Z', next: 'something else' } },
+  // It would continue a recovery that the audit log does not have.
+  { field: 'next', input: { since: '2026-01-01T00:00:00Z', next: `evt_${'0'.repeat(26)}.evt_${'z'.repeat(26)}` } },
 ])('reports an error in the field $field of a recovery: $input', async ({ field, input }) => {
   const { endpointId } = await add()
 

@@ -145,29 +145,43 @@ export async function countRecoverable(
  * next one. It can be repeated after an interruption, because events that are already waiting are skipped.
  */
 export async function recoverPart(
-  deps: Pick<Deps, 'db' | 'newId' | 'notifications'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'notifications' | 'secrets'>,
   { accountId, endpointId, since, next, ...filter }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
-  const range = next === undefined ? await rangeSince(deps, accountId, new Date(since)) : decodeRange(next)
+  const recovery = { accountId, endpointId, since, ...filter }
+  const range =
+    next === undefined ? await rangeSince(deps, accountId, new Date(since)) : openRange(deps, recovery, next)
   const { recovered, remaining } = await recoverBatch(deps, { accountId, endpointId }, range, filter)
   // Wakes the workers.
   if (recovered > 0) deps.notifications.notify('deliveries')
   return {
     recovered,
     reachedAt: timeOfId(remaining?.fromId ?? range.untilId).toISOString(),
-    ...(remaining && { next: encodeRange(remaining) }),
+    ...(remaining && { next: sealRange(deps, recovery, remaining) }),
   }
 }
 
-function encodeRange({ fromId, untilId }: EventRange): string {
-  return `${fromId}.${untilId}`
+type Recovery = Omit<z.output<(typeof contract)['input']>, 'next'>
+
+/**
+ * Only the first part of a recovery is recorded in the audit log. So what continues it must come from this server, and
+ * continues nothing else.
+ */
+function sealRange({ secrets }: Pick<Deps, 'secrets'>, recovery: Recovery, { fromId, untilId }: EventRange): string {
+  return secrets.encrypt(`${fromId}.${untilId}`, purposeOf(recovery))
 }
 
-function decodeRange(text: string): EventRange {
-  const [, fromId, untilId] = /^(evt_[0-9a-z]{26})\.(evt_[0-9a-z]{26})$/.exec(text) ?? []
-  if (fromId === undefined || untilId === undefined)
+function openRange({ secrets }: Pick<Deps, 'secrets'>, recovery: Recovery, sealed: string): EventRange {
+  try {
+    const [fromId = '', untilId = ''] = secrets.decrypt(sealed, purposeOf(recovery)).split('.')
+    return { fromId, untilId }
+  } catch {
     throw invalidField('next', 'must be the `next` value of the previous part.')
-  return { fromId, untilId }
+  }
+}
+
+function purposeOf({ accountId, endpointId, since, error = '', includeWaiting = false }: Recovery): string {
+  return `recovery ${JSON.stringify([accountId, endpointId, since, error, includeWaiting])}`
 }
 
 interface EndpointKeys {
