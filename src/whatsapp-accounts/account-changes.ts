@@ -33,11 +33,17 @@ const maxNotices = 20
 /** Combines an earlier and a later change. */
 export function mergeAccountChanges(earlier: AccountChange | undefined, later: AccountChange): AccountChange {
   if (!earlier) return later
-  const notices = new Map([...earlier.notices, ...later.notices].slice(-maxNotices))
+  const notices = mergeNotices(earlier.notices, later.notices)
   const messagingLimit = later.messagingLimit ?? earlier.messagingLimit
   const rest = { notices, ...(messagingLimit !== undefined && { messagingLimit }) }
   if (later.disabledFor !== undefined) return { ...later, ...rest }
   return { ...earlier, ...rest, reinstated: earlier.reinstated || later.reinstated }
+}
+
+/** Callbacks can arrive in the wrong order: an earlier report of a problem must not replace its end. */
+function mergeNotices(earlier: AccountChange['notices'], later: AccountChange['notices']): AccountChange['notices'] {
+  const newer = [...later].filter(([key, { at }]) => !(at && at < (earlier.get(key)?.at ?? at)))
+  return new Map([...earlier, ...newer].slice(-maxNotices))
 }
 
 interface ActivityChange extends WhatsAppAccountRef {
