@@ -15,8 +15,10 @@ import { deleteInvitation, deleteInvitationEmails, findInvitations } from './sto
 
 /** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
+/** Limits the emails of an account to one address, so that no account uses up the limit of the address alone. */
+const invitationsPerRecipient: AttemptLimit = { name: 'invitation of account to address', max: 5, seconds: 3600 }
 /** Limits the emails to one address, whichever accounts send them. */
-const invitationsPerAddress: AttemptLimit = { name: 'invitation to address', max: 5, seconds: 3600 }
+const invitationsPerAddress: AttemptLimit = { name: 'invitation to address', max: 20, seconds: 3600 }
 
 type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'notifications'>
 
@@ -42,6 +44,7 @@ export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string,
   if (await findMember(deps.db, accountId, email)) throw invalidField('email', errorFacts.memberAlready())
   const lock =
     (await consumeAttempt(deps, invitationsPerAccount, accountId)) ??
+    (await consumeAttempt(deps, invitationsPerRecipient, `${accountId} ${email}`)) ??
     (await consumeAttempt(deps, invitationsPerAddress, email))
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyInvitations(), {

@@ -9,7 +9,7 @@ import { normalizeEmail } from '../member.ts'
 import { deleteOtherSessions, deleteVerifications, findUserByEmail } from '../store.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
-  codeAttempts,
+  consumeCodeAttempt,
   consumeAttempt,
   consumePasswordAttempt,
   consumeRequest,
@@ -65,8 +65,9 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           handler: createAuthMiddleware(async (ctx) => {
             const user = await findUser(ctx)
             if (!user) return
-            const who = { email: user.email, address: addressOf(ctx) }
-            await assertNotLocked(deps, who, await consumeAttempt(deps, codeAttempts, user.email))
+            const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
+            const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
+            await assertNotLocked(deps, who, await consumeCodeAttempt(deps, user.email, source?.name))
             if (ctx.path !== codePath) return
             // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
             const wasUsed = await consumeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)

@@ -24,6 +24,10 @@ const passwordAttemptsPerSource: AttemptLimit = { name: 'password from a known s
 export const signInAttemptsPerAddress = { max: 10, seconds: 60 }
 /** Three of a million codes are valid at any time, so only a few attempts are allowed. */
 export const codeAttempts: AttemptLimit = { name: 'code', max: 20, seconds: 3600 }
+/** For one user in one browser or from one network where they have signed in before. */
+const codeAttemptsPerSource: AttemptLimit = { name: 'code from a known source', max: 20, seconds: 3600 }
+/** For one user from all of these together, because an attacker may be in several. */
+const codeAttemptsOfSources: AttemptLimit = { name: 'code from known sources', max: 100, seconds: 3600 }
 /** Limits audit log entries about lockouts: each locked address writes one, and addresses are cheap. */
 export const lockoutEntryAttempts: AttemptLimit = { name: 'lock entry', max: 10, seconds: 3600 }
 /** RFC 6238, 5.2: a code is valid once. Codes are accepted one time step early or late. */
@@ -64,6 +68,19 @@ export async function consumePasswordAttempt(
   return (
     (await consumeAttempt(deps, passwordAttemptsPerAddress, `${email} ${networkOf(address)}`)) ??
     consumeAttempt(deps, passwordAttempts, email)
+  )
+}
+
+/** Like `consumeAttempt`, for codes, which only somebody who knows the password can use up. */
+export async function consumeCodeAttempt(
+  deps: Pick<Deps, 'db'>,
+  email: string,
+  source: string | undefined,
+): Promise<Lockout | undefined> {
+  if (source === undefined) return consumeAttempt(deps, codeAttempts, email)
+  return (
+    (await consumeAttempt(deps, codeAttemptsPerSource, `${email} ${source}`)) ??
+    consumeAttempt(deps, codeAttemptsOfSources, email)
   )
 }
 

@@ -91,7 +91,8 @@ export async function revokeOtherSessions(
     .where('id', '!=', user.sessionId)
     .returning('id')
     .execute()
-  await recordOwnChange(deps, user, { what: changes.endOtherSessions(), address, outcome: 'done' })
+  // Viewers may call this, too: calls that end nothing must not fill the audit log.
+  if (rows.length > 0) await recordOwnChange(deps, user, { what: changes.endOtherSessions(), address, outcome: 'done' })
   return rows.length
 }
 

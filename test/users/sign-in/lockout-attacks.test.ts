@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
-import { consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
+import { codeAttempts, consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
 
 let smtp: TestSmtpServer
 let server: TestServer
@@ -158,4 +158,26 @@ test('counts the first requests of a network exactly, also if they arrive at onc
     const lockouts = await Promise.all(Array.from({ length: 8 }, () => consumeRequest(database, request)))
     expect(lockouts.filter((lockout) => lockout === undefined)).toHaveLength(3)
   }
+})
+
+/** Signs in with the right password, and returns the status of the code that it then requires. */
+async function verifyCode(from: From, code: string): Promise<number> {
+  const signedIn = await post('/settings/auth/sign-in/email', { email: ada.email, password: ada.password }, from)
+  const pending = [signedIn.headers['set-cookie'] ?? []].flat().map((field) => field.split(';')[0])
+  const cookie = [from.cookie, ...pending].filter((pair) => pair !== undefined).join('; ')
+  return (await post('/settings/auth/two-factor/verify-totp', { code }, { ...from, cookie })).statusCode
+}
+
+test('accepts a code where the user signed in before, although somebody with the password used up the others', async () => {
+  const enabled = await ada.auth('/two-factor/enable', { password: ada.password })
+  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
+  expect((await ada.auth('/two-factor/verify-totp', { code: totp(secret) })).statusCode).toBe(200)
+  const wrong = String((Number(totp(secret)) + 500_000) % 1_000_000).padStart(6, '0')
+  await verifyCode({ address: newAddress() }, wrong)
+  await sql`update owner_tries set count = ${codeAttempts.max} where count > 0 and count < ${codeAttempts.max}`.execute(
+    server.deps.db,
+  )
+
+  expect(await verifyCode({ address: newAddress() }, totp(secret, 1))).toBe(429)
+  expect(await verifyCode({ address: newAddress(), cookie: browserCookie() }, totp(secret, 1))).toBe(200)
 })

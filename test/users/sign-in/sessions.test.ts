@@ -71,6 +71,11 @@ test('ends all other sessions', async () => {
   expect(data).toEqual({ revoked: 2 })
   for (const other of others) expect((await other.query('session.get')).statusCode).toBe(401)
   expect((await sessionsOf(person)).map(({ current }) => current)).toEqual([true])
+
+  // A call that ends nothing does not fill the audit log, either.
+  const [ended] = (await listAudit(server.deps, { accountId: account.accountId, limit: 1 })).items
+  expect((await person.mutate('session.revokeOthers')).data).toEqual({ revoked: 0 })
+  expect((await listAudit(server.deps, { accountId: account.accountId, limit: 1 })).items).toEqual([ended])
 })
 
 test('finds no session of another user', async () => {
