@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { getMessage, sendMessage } from '../../contracts/api/message.ts'
 import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { exampleSend } from '../support/example-send.ts'
+import { patience } from '../support/patience.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -26,6 +27,7 @@ afterAll(async () => {
 beforeEach(async () => {
   pageErrors = []
   context = await browser.newContext({ viewport: { width: 1440, height: 1000 } })
+  context.setDefaultTimeout(patience.expect.poll.timeout)
   page = await context.newPage()
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
@@ -202,8 +204,8 @@ test('finds the guide about retries before the pages of errors, which all have t
   await page.keyboard.press('/')
   await page.getByRole('combobox', { name: 'Search the documentation' }).fill('retry')
 
-  const [first] = await page.getByRole('option', { name: /retr/i }).all()
-  expect(await first?.textContent()).toContain('Idempotency and safe retries')
+  const first = page.getByRole('option', { name: /retr/i }).first()
+  await expect.poll(() => first.textContent()).toContain('Idempotency and safe retries')
 })
 
 test('finds the pages with most of the words if none has all of them', async () => {

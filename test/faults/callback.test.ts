@@ -78,7 +78,7 @@ test.each([
   { step: 'the events are inserted', lock: 'lock table events in exclusive mode' },
   { step: 'the deliveries are inserted', lock: 'lock table webhook_deliveries in exclusive mode' },
 ])('applies a repeated callback once if the process was killed before $step', async ({ lock }) => {
-  const victim = await startServe(environment)
+  const victim = await startServe({ ...environment, DATABASE_LOCK_TIMEOUT: '8s' })
   const sent = await victim.send(apiKey, sendMessage.example.input)
   const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
   const blocker = new pg.Client({ connectionString: postgres.url })

@@ -135,7 +135,9 @@ test('samples by the configured ratio', async () => {
   await node.send(apiKey, example, { traceparent })
   await stop(node)
 
-  expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set(['e'.repeat(32)]))
+  // An event of the previous test may arrive now too, and belongs to a trace of that test.
+  const roots = collector.spans.filter(({ kind }) => kind === 2)
+  expect(new Set(roots.map(({ traceId }) => traceId))).toEqual(new Set(['e'.repeat(32)]))
   await collector.close()
 })
 

@@ -30,7 +30,10 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
   const strategy = given === undefined ? 'strategy file_copy' : ''
   const template = `waybill_template_${randomBytes(4).toString('hex')}`
   await run(server.url, `create database ${template}`)
-  const db = openDatabase({ kind: 'postgres', url: withDatabase(server.url, template) }, pino({ level: 'silent' }))
+  const db = openDatabase(
+    { kind: 'postgres', url: withDatabase(server.url, template), connectTimeoutSeconds: 60 },
+    pino({ level: 'silent' }),
+  )
   await migrate(db)
   await db.destroy()
   project.provide('database', { kind: 'postgres', adminUrl: server.url, template, strategy })

@@ -27,10 +27,18 @@ async function sendRejected(account: TestAccount): Promise<void> {
   expect(response.json().success).toBe(false)
 }
 
-function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, seconds = 0, code?: string): Promise<void> {
-  const at = new Date(Date.now() + seconds * 1000)
+/** `seconds` after the message was sent. */
+async function report(
+  message: Sent,
+  status: Exclude<MessageStatus, 'pending'>,
+  seconds = 0,
+  code?: string,
+): Promise<void> {
+  const { db } = dashboard.server.deps
+  const sent = db.selectFrom('messages').select('sent_at as at').where('id', '=', message.messageId)
+  const at = new Date(Number((await sent.executeTakeFirstOrThrow()).at) + seconds * 1000)
   const error = code === undefined ? undefined : { code, message: 'Failed' }
-  return reportAt(dashboard.server, message, status, error, at)
+  await reportAt(dashboard.server, message, status, error, at)
 }
 
 /** Four sent messages: one read, one delivered, one failed, one unchanged. Two more are rejected. */

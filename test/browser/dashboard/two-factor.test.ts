@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { readFile } from 'node:fs/promises'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -193,6 +194,8 @@ test('reports a wrong code and too many attempts', async () => {
     await answered
     await page.getByText('Incorrect code.').waitFor()
   }
+  // The limit counts the attempts of ten seconds, which a busy machine may exceed.
+  await sql`update owner_sign_in_rates set "lastRequest" = ${Date.now()}`.execute(dashboard.server.deps.db)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText(/^Too many attempts\. Try again in \d+ seconds?\.$/).waitFor()
   await resetRateLimits()

@@ -196,10 +196,12 @@ test('completes a pending message with its first status', async () => {
 
 test("applies a status that arrives before WhatsApp's response to the send", async () => {
   const customer = await server.account()
-  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
+  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 60_000 })
+  const answer = Promise.withResolvers<undefined>()
+  server.simulator.intercept(() => answer.promise)
   const response = slow.request('POST', '/api/v1/message/send', {
     headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...exampleSend, to: '15559000001' }),
+    body: JSON.stringify(exampleSend),
   })
   const find = async () =>
     ((await customer.get('/api/v1/message')).json().data['items'] as { messageId: string }[])[0]?.messageId
@@ -207,6 +209,8 @@ test("applies a status that arrives before WhatsApp's response to the send", asy
   const messageId = (await find()) ?? ''
 
   await report(server, customer, [status('delivered', 'wamid.overtaking', { callbackData: messageId })])
+  server.simulator.intercept(undefined)
+  answer.resolve(undefined)
   expect((await response).statusCode).toBe(200)
 
   expect(await getMessage(customer, messageId)).toMatchObject({

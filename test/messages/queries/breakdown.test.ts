@@ -63,7 +63,7 @@ const countMessages = (template: string, status: string, of: number) =>
   sql`
   insert into message_count_buckets
     (account_id, start, status, accepted, error_code, delivery_seconds, template_name, count)
-  values (${account.accountId}, date_bin('15 minutes', now(), 'epoch'), ${status}, true, '', -1, ${template}, ${of})`.execute(
+  values (${account.accountId}, date_bin('15 minutes', ${now}::timestamptz, 'epoch'), ${status}, true, '', -1, ${template}, ${of})`.execute(
     server.deps.db,
   )
 
@@ -126,7 +126,7 @@ test('breaks messages down by template, number and country', async () => {
 test('lists ten templates and counts the others in the totals', async () => {
   await sql`
     insert into message_count_buckets (account_id, start, status, accepted, error_code, delivery_seconds, template_name, count)
-    select ${account.accountId}, date_bin('15 minutes', now(), 'epoch'), 'sent', true, '', -1, 'template_' || n, n
+    select ${account.accountId}, date_bin('15 minutes', ${now}::timestamptz, 'epoch'), 'sent', true, '', -1, 'template_' || n, n
     from generate_series(1, 12) n`.execute(server.deps.db)
 
   const { templates, totals } = await overview()
@@ -344,7 +344,7 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
     where account_id = ${account.accountId}`.execute(db)
   await sql`
     update message_counts_start
-    set at = date_bin('15 minutes', now(), 'epoch') + interval '15 minutes'`.execute(db)
+    set at = date_bin('15 minutes', ${now}::timestamptz, 'epoch') + interval '15 minutes'`.execute(db)
   await updateMessageCounts(db)
 
   await report(old, 'read')

@@ -10,7 +10,7 @@ let server: TestServer
 let account: TestAccount
 
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 500 })
+  server = await startTestServer()
 })
 afterEach(() => server.simulator.intercept(undefined))
 afterAll(() => server.close())

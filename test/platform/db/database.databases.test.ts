@@ -30,7 +30,10 @@ async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined>
 test('sets a server timeout below the client timeout, unless a statement may run longer', async () => {
   const { url } = database
   const usual = url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
-  const db = url === undefined ? database.db : openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  const db =
+    url === undefined
+      ? database.db
+      : openDatabase({ kind: 'postgres', url, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
   expect(await readTimeouts(db)).toEqual(usual)
 
   await db.connection().execute(async (connection) => {
@@ -68,7 +71,7 @@ test('asks a connection for the columns of a prepared statement once', async (co
     'change_columns_test',
     ($) => `delete from accounts where id = ${$.id}::text`,
   )
-  const db = openDatabase({ kind: 'postgres', url: database.url }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url: database.url, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
   const descriptions = vi.spyOn(pg.Connection.prototype, 'describe')
   const at = new Date('2026-11-20T09:30:00Z')
 

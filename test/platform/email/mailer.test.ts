@@ -7,6 +7,7 @@ import { type EmailOutcome, Mailer } from '../../../src/platform/email/mailer.ts
 import { claimEmails, enqueueEmails, isEmailPurpose, type NewEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { freePort } from '../../support/postgres.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -89,8 +90,8 @@ test('stores the content encrypted, and with the new key after a rotation', asyn
 })
 
 test('retries while the SMTP server is down, and logs the change of state once', async () => {
-  const down = await startSmtpServer()
-  const { port } = down.config
+  const port = await freePort()
+  const down = await startSmtpServer({ port })
   await down.close()
   const outcomes = start(down.config)
   await enqueue('ada@example.com')

@@ -36,7 +36,7 @@ beforeAll(async () => {
     ...environmentOf(database.url ?? '', simulator),
     META_APP_SECRET: appSecret,
     WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_RETRY_SCHEDULE: '1s,1s',
+    WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 10 }, () => '1s').join(),
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_METRICS_EXPORTER: 'none',
     OTEL_BSP_SCHEDULE_DELAY: '50',

@@ -59,7 +59,7 @@ test.each([
     expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
     const template = {
       ...createTemplate.example.input,
-      name: `with_${format.toLowerCase()}_${content.length}`,
+      name: `with_${format.toLowerCase()}_${content.length}_pending`,
       header: { format, sample: { handle } },
     }
     const created = await owner.mutate('template.create', { accountId: account.accountId, template })
