@@ -53,6 +53,7 @@ function callFor(accountId: string | undefined): SettingsCall {
     isCommandLine: true,
     isOperatorView: false,
     actor: () => 'operator',
+    assertStillAllowed: () => Promise.resolve(),
     user: () => {
       throw new Error('an operator on the command line is not a user of the dashboard')
     },

@@ -24,6 +24,8 @@ export interface UnparsedCall<Input> {
    * among the concurrent ones of its account, too.
    */
   charged?: 'work' | 'whole'
+  /** Whether the batch of the call had to wait. */
+  hasWaited?: boolean
   /** Decodes and validates the input. */
   parse: () => Promise<Input> | Input
 }
@@ -56,7 +58,7 @@ export class Pipeline {
   async run<P extends Procedure, Call extends ProcedureCall>(
     procedure: ServedProcedure<P, Call>,
     call: Call,
-    { bytes, charged, parse }: UnparsedCall<unknown>,
+    { bytes, charged, hasWaited = false, parse }: UnparsedCall<unknown>,
   ): Promise<unknown> {
     const { workLimiter } = this
     const { workKey } = call
@@ -65,6 +67,7 @@ export class Pipeline {
     const waiting = charged && !counts ? undefined : workLimiter.acquire(workKey, charged ? onlyCounted : cost)
     if (waiting) await waiting
     try {
+      if (waiting || hasWaited) await call.assertStillAllowed()
       const parsing = workLimiter.measure(workKey, bytes, parse)
       const input: unknown = parsing instanceof Promise ? await parsing : parsing
       return await this.#perform(procedure, call, input)

@@ -14,6 +14,8 @@ export interface ProcedureCall {
   address: string
   /** The caller's name in the audit log. */
   actor(): string
+  /** Authorizes the caller again: a call may have waited while its key was replaced or its user removed. */
+  assertStillAllowed(): Promise<void>
 }
 
 /** A contract and the handler behind it. The input has been parsed by the contract's own schema. */

@@ -132,7 +132,8 @@ interface RequestTrace {
   messageIds: string[] | undefined
   /** Of the calls in a batch that share it. */
   authentication: Promise<Authentication> | undefined
-  admission: Promise<void> | undefined
+  /** Whether the batch had to wait. */
+  admission: Promise<boolean> | undefined
   failures: ServiceError[] | undefined
 }
 

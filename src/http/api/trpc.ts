@@ -125,7 +125,7 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
       const received = { bytes, parse }
       const batch = enterBatch(pipeline, call, request, works)
       const result = batch
-        ? batch.then(() => pipeline.run(procedure, call, { ...received, charged: 'work' }))
+        ? batch.then((hasWaited) => pipeline.run(procedure, call, { ...received, charged: 'work', hasWaited }))
         : pipeline.run(procedure, call, received)
       return result.catch(reject(deps, ctx, publicUrl))
     }
@@ -163,19 +163,24 @@ function placeProcedure<T extends object>(
   placeProcedure(inner as ProcedureRecord<T>, rest, procedure)
 }
 
-/** The first call of a batch enters for all of them, so that a batch waits or is rejected as a whole. */
+/**
+ * The first call of a batch enters for all of them, so that a batch waits or is rejected as a whole. Returns whether it had
+ * to wait.
+ */
 function enterBatch(
   { workLimiter }: Pipeline,
   { workKey }: ProcedureCall,
   request: FastifyRequest,
   works: ReadonlyMap<string, number>,
-): Promise<void> | undefined {
+): Promise<boolean> | undefined {
   const { path } = request.params as { path: string }
   if (!path.includes(',')) return undefined
   const trace = traceOf(request)
   return (trace.admission ??= (async () => {
     const work = path.split(',').reduce((sum, name) => sum + (works.get(name) ?? 0), 0)
-    await workLimiter.acquire(workKey, { bytes: sizeOf(request), work, counted: false })
+    const waiting = workLimiter.acquire(workKey, { bytes: sizeOf(request), work, counted: false })
+    await waiting
+    return waiting !== undefined
   })())
 }
 

@@ -51,7 +51,7 @@ export interface DashboardCall extends AuthServices, SettingsCall {
  * loses access immediately. An account of others looks like one that does not exist.
  */
 export async function authorizeUser(
-  { db }: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db'>,
   authServices: AuthServices,
   contract: SessionProcedure,
   request: FastifyRequest,
@@ -65,7 +65,7 @@ export async function authorizeUser(
   const user = isPublic ? undefined : await authServices.userAuth.findSession(headers)
   if (!isPublic && !user) throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.signedOut())
   if (user) authServices.recordSessionUse(user.sessionId, request.ip)
-  const isOperatorView = user ? (await assertAllowed(db, contract, user, accountId)) === 'operator view' : false
+  const isOperatorView = user ? (await assertAllowed(deps.db, contract, user, accountId)) === 'operator view' : false
   const ofAccount = isOfAccount(contract) && accountId !== '' ? accountId : undefined
   return {
     ...authServices,
@@ -78,6 +78,7 @@ export async function authorizeUser(
     isOperatorView,
     user: () => signedIn(user),
     actor: () => signedIn(user).email,
+    assertStillAllowed: async () => void (await authorizeUser(deps, authServices, contract, request, readInput)),
   }
 }
 

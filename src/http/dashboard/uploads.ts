@@ -39,13 +39,11 @@ export async function registerUploads(
     const serve = <P extends DashboardProcedure>(path: string, name: string, contract: P, receive: Receive<P>) =>
       uploads.post(path, async (request) => {
         const { query } = request
-        const authorize = () => authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
-        const call = await authorize()
-        const assertStillAllowed = async () => void (await authorize())
+        const call = await authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
         const procedure: ServedProcedure<DashboardProcedure, DashboardCall> = {
           name,
           contract,
-          perform: (_deps, _call, input) => receive(deps, { request, assertStillAllowed }, input),
+          perform: (_deps, { assertStillAllowed }, input) => receive(deps, { request, assertStillAllowed }, input),
         }
         const parse = () => parseInput(contract.input, query)
         return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse }) }

@@ -89,13 +89,16 @@ async function respond(served: Served, request: FastifyRequest, reply: FastifyRe
   const { deps, pipeline } = served
   const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
   // Only the message names its tool. Parsed, it takes up to 20 times its bytes, so it waits before that.
-  await pipeline.workLimiter.acquire(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: true })
+  const cost = { bytes: sizeOf(request), work: workPerMessage, counted: true }
+  const waiting = pipeline.workLimiter.acquire(call.accountId, cost)
+  await waiting
   let isCounted = true
   const leave = () => {
     if (isCounted) pipeline.workLimiter.release(call.accountId)
     isCounted = false
   }
-  const { status, contentType, text } = await answer(served, call, { request, reply, leave }).finally(leave)
+  const exchange = { request, reply, leave, hasWaited: waiting !== undefined }
+  const { status, contentType, text } = await answer(served, call, exchange).finally(leave)
   if (contentType !== null) void reply.header('content-type', contentType)
   return reply.code(status).send(text)
 }
@@ -103,8 +106,10 @@ async function respond(served: Served, request: FastifyRequest, reply: FastifyRe
 async function answer(
   { deps, pipeline, load }: Served,
   call: ApiCall,
-  { request, reply, leave }: McpExchange,
+  { hasWaited, ...exchange }: McpExchange & { hasWaited: boolean },
 ): Promise<Answer> {
+  const { request } = exchange
+  if (hasWaited) await call.assertStillAllowed()
   await assertMcpEnabled(deps, call.accountId)
   const message = pipeline.workLimiter.measure(call.accountId, sizeOf(request), () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
@@ -112,7 +117,7 @@ async function answer(
     descriptions,
     call: (name, input) => {
       const tool = tools.get(name)
-      return tool && callTool({ deps, pipeline }, tool, input, { call, request, reply, leave })
+      return tool && callTool({ deps, pipeline }, tool, input, { call, ...exchange })
     },
   })
 }
