@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
 import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
