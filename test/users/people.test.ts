@@ -515,3 +515,14 @@ test.each([
   const { data } = await of(account).members(owner)
   expect(data.items).toContainEqual(expect.objectContaining({ email: member.email, role: after }))
 })
+
+test('limits invitations to one address for each account, without using up those of others', async () => {
+  const other = await server.account()
+  const otherOwner = await signedInOwner(server, other.accountId)
+  const invited = newAddress()
+  const statuses: number[] = []
+  for (let count = 1; count <= 6; count++) statuses.push((await of(account).invite(owner, invited)).statusCode)
+
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
+  expect((await of(other).invite(otherOwner, invited)).statusCode).toBe(200)
+})

@@ -18,7 +18,8 @@ export function compareReasons(one: SuppressionReason, other: SuppressionReason)
 
 /** `replacesReason` for two columns. */
 export function replacesReasonInSql(earlier: string, later: string): string {
-  return `(${later} in ('manual', 'import') or ${strengthInSql(later)} > ${strengthInSql(earlier)})`
+  const strength = strengthInSql(later)
+  return `(${strength} > ${strengthInSql(earlier)} or ${strength} = ${strengths.manual})`
 }
 
 function strengthInSql(column: string): string {

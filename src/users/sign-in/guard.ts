@@ -9,8 +9,8 @@ import { normalizeEmail } from '../member.ts'
 import { deleteOtherSessions, deleteVerifications, findUserByEmail } from '../store.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
-  consumeCodeAttempt,
   consumeAttempt,
+  consumeCodeAttempt,
   consumePasswordAttempt,
   consumeRequest,
   type Lockout,

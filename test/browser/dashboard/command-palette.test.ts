@@ -136,7 +136,7 @@ test('offers viewers no changes', async () => {
   await openPalette(visit)
 
   await visit.page.getByRole('option', { name: 'Show failed messages' }).waitFor()
-  expect(await visit.page.getByRole('option', { name: 'Send a test message' }).count()).toBe(0)
+  expect(await visit.page.getByRole('option', { name: 'Create a template' }).count()).toBe(0)
 })
 
 test.each(['light', 'dark'] as const)('is accessible in %s before its templates arrive', async (colorScheme) => {

@@ -61,17 +61,17 @@ const inputs: Record<string, () => object> = {
 }
 const inputOf = (name: string) => inputs[name]?.() ?? {}
 
+function listAuditIds(): Promise<{ id: string }[]> {
+  const entries = server.deps.db.selectFrom('audit_entries').select('id')
+  return entries.where('account_id', '=', theirs.accountId).orderBy('id').execute()
+}
+
 async function snapshot() {
   const { db } = server.deps
   return JSON.stringify([
     await db.selectFrom('accounts').selectAll().orderBy('id').execute(),
     await db.selectFrom('operator_views').selectAll().orderBy('session_id').orderBy('account_id').execute(),
-    await db
-      .selectFrom('audit_entries')
-      .select('id')
-      .where('account_id', '=', theirs.accountId)
-      .orderBy('id')
-      .execute(),
+    await listAuditIds(),
   ])
 }
 
@@ -257,12 +257,7 @@ describe('viewing an account', () => {
     const state = async () =>
       JSON.stringify([
         await db.selectFrom('accounts').selectAll().where('id', '=', theirs.accountId).execute(),
-        await db
-          .selectFrom('audit_entries')
-          .select('id')
-          .where('account_id', '=', theirs.accountId)
-          .orderBy('id')
-          .execute(),
+        await listAuditIds(),
         await db.selectFrom('messages').selectAll().where('account_id', '=', theirs.accountId).execute(),
       ])
     const before = await state()
