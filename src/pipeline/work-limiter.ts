@@ -7,7 +7,10 @@ export interface WorkLimits {
   workPerMillisecond: number
   /** Maximum credit: work in milliseconds that an account can do at once. */
   maxCreditMilliseconds: number
-  /** Concurrent calls that neither read nor count towards the rate limit; further ones wait. */
+  /**
+   * Concurrent calls that neither read nor count towards the rate limit; further ones wait. Below the number of connections
+   * for transactions (pool.ts), because all changes of an account may wait for one of its rows.
+   */
   maxConcurrent: number
   /** Maximum bytes of responses that the account's clients have not read yet. */
   maxUnreadBytes: number
@@ -44,7 +47,7 @@ export interface WorkLimiter {
 export const workLimits: WorkLimits = {
   workPerMillisecond: 0.25,
   maxCreditMilliseconds: 10,
-  maxConcurrent: 16,
+  maxConcurrent: 4,
   maxUnreadBytes: 4 * 1024 * 1024,
   maxWaiting: 512,
   maxWaitMilliseconds: 5_000,

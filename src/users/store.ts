@@ -91,6 +91,20 @@ export function findMembers(
     .execute()
 }
 
+/** Returns the hash of a user's password. */
+export async function findPassword(db: Kysely<Database>, email: string): Promise<string | undefined> {
+  // PostgreSQL rejects NUL, and no address contains it.
+  if (email.includes('\0')) return undefined
+  const row = await db
+    .selectFrom('owner_credentials')
+    .innerJoin('owners', 'owners.id', 'owner_credentials.userId')
+    .select('password')
+    .where('email', '=', email)
+    .where('providerId', '=', 'credential')
+    .executeTakeFirst()
+  return row?.password ?? undefined
+}
+
 /** Returns whether a user can sign in with a password. */
 export async function hasPassword(db: Kysely<Database>, userId: string): Promise<boolean> {
   const credential = await db
@@ -131,6 +145,10 @@ export async function deleteRole(db: Kysely<Database>, accountId: string, userId
 
 export async function deleteSessions(db: Kysely<Database>, userId: string): Promise<void> {
   await db.deleteFrom('owner_sessions').where('userId', '=', userId).execute()
+}
+
+export async function deleteSession(db: Kysely<Database>, sessionId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('id', '=', sessionId).execute()
 }
 
 export async function deleteOtherSessions(db: Kysely<Database>, userId: string, keptId: string): Promise<void> {

@@ -99,6 +99,33 @@ test('starts the link with WAYBILL_PUBLIC_URL, even if the request names another
   expect(raw).not.toContain('evil.example')
 })
 
+async function isBlocked(statement: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like ${statement}`.execute(server.deps.db)
+  return rows.length > 0
+}
+
+test('ends a sign-in that had checked the previous password', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const otherBrowser = person.inOtherBrowser()
+  const token = await requestToken(person.email)
+
+  const [signedIn, done] = await server.deps.db.transaction().execute(async (trx) => {
+    // A session refers to its user, so it is not stored before this lock ends. All that a reset deletes is deleted before.
+    await sql`select from owners where email = ${person.email} for update`.execute(trx)
+    const signingIn = otherBrowser.signIn()
+    await expect.poll(() => isBlocked('insert into "owner_sessions"%')).toBe(true)
+    const resetting = reset(token)
+    await expect.poll(() => isBlocked('update "owners"%')).toBe(true)
+    return [signingIn, resetting] as const
+  })
+
+  expect((await done).statusCode).toBe(200)
+  expect((await signedIn).statusCode).toBe(401)
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
+})
+
 test('sets the password of one of two concurrent uses of a link', async () => {
   const person = await signedInOwner(server, account.accountId)
   const token = await requestToken(person.email)

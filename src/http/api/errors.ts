@@ -2,7 +2,7 @@ import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { errorFacts, errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, type ErrorDetails, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
-import { isDatabaseUnavailable, isDiskFull, isLockTimeout } from '../../platform/db/errors.ts'
+import { isDeadlock, isDiskFull, isLockTimeout, isTransient } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
 export interface FailureBody {
@@ -56,7 +56,7 @@ export const trpcCodes = {
  */
 export function toServiceError(error: unknown, { requestId, log }: { requestId: string; log: Logger }): ServiceError {
   if (error instanceof ServiceError) return error
-  if (isDatabaseUnavailable(error)) {
+  if (isTransient(error)) {
     logUnavailable(log, error, requestId)
     return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.databaseUnavailable(), { retryAfterSeconds: 1 })
   }
@@ -72,9 +72,10 @@ const lockTimeouts: LastLogged = new WeakMap()
 /** During an outage, thousands of requests a second can fail for the same reason: at most one a second is logged. */
 function logUnavailable(log: Logger, error: unknown, requestId: string): void {
   const now = performance.now()
-  const [lastLogged, message] = isLockTimeout(error)
-    ? [lockTimeouts, 'a request waited too long for a lock of the database']
-    : [outages, isDiskFull(error) ? 'the disk of the database is full' : 'the database is unavailable']
+  const [lastLogged, message] =
+    isLockTimeout(error) || isDeadlock(error)
+      ? [lockTimeouts, 'a request waited too long for a lock of the database']
+      : [outages, isDiskFull(error) ? 'the disk of the database is full' : 'the database is unavailable']
   const last = lastLogged.get(log)
   if (last && now - last.loggedAt < outageLogMilliseconds) {
     last.unlogged += 1

@@ -120,10 +120,7 @@ export async function dispatch(
   const result = interpretOutcome(message.id, outcome)
   await settle(deps, message, result, request)
   if (outcome.reroutedAfter !== undefined) await refreshRoute(deps, message, from, outcome.reroutedAfter)
-  if (outcome.kind === 'refused') {
-    await applyRefusal(deps, message, from, outcome)
-    await deleteRejectedMediaIds(deps, message.accountId, filled, outcome)
-  }
+  if (outcome.kind === 'refused') await applyRefusal(deps, { message, from, filled }, outcome)
   return result
 }
 
@@ -135,8 +132,7 @@ type Refusal = Extract<SendOutcome, { kind: 'refused' }>
  */
 async function applyRefusal(
   deps: Deps,
-  message: RecordedMessage,
-  from: SendingAccount,
+  { message, from, filled }: Pick<Prepared, 'message' | 'from' | 'filled'>,
   outcome: Refusal,
 ): Promise<void> {
   try {
@@ -156,6 +152,7 @@ async function applyRefusal(
         { accountId: message.accountId, wabaId: from.wabaId, name: message.template, language: message.language },
         { status: outcome.template },
       )
+    await deleteRejectedMediaIds(deps, message.accountId, filled, outcome)
   } catch (error) {
     deps.log.warn({ err: error, accountId: message.accountId }, 'could not store the cause of a rejection by WhatsApp')
   }

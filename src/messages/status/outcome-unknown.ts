@@ -5,7 +5,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import { requireMessage } from '../queries/read.ts'
 import { resolvePending } from '../send/settle-store.ts'
-import { toUnknownOutcomeEvent } from './apply-statuses.ts'
+import { toEvents, toUnknownOutcomeEvent } from './apply-statuses.ts'
 import { lockMessages } from './store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
@@ -62,16 +62,28 @@ async function reportSome(
 }
 
 /**
- * Sets the outcome of a message to what an operator has found out. After `failed`, a retry with the same idempotency
- * key sends again; after `sent`, it is reported as sent. A later status from WhatsApp still applies.
+ * Sets the outcome of a message to what an operator has found out, and reports it like one from WhatsApp. After `failed`,
+ * a retry with the same idempotency key sends again. A later status from WhatsApp still applies.
  */
 export async function resolveMessage(
-  { db }: Pick<Deps, 'db'>,
+  deps: ReportDeps,
   { accountId, messageId }: { accountId: string; messageId: string },
   resolution: 'failed' | 'sent',
 ): Promise<void> {
-  if (await resolvePending(db, { accountId, id: messageId }, resolution)) return
-  const message = await requireMessage({ db }, accountId, messageId)
+  const resolved = await deps.db.transaction().execute(async (trx) => {
+    if (!(await resolvePending(trx, { accountId, id: messageId }, resolution))) return false
+    for (const message of await lockMessages(trx, [{ accountId, messageId, waMessageId: '' }])) {
+      const events = toEvents(message, message, message.sentAt ?? message.failedAt ?? message.createdAt)
+      await recordEvents(
+        deps,
+        trx,
+        events.map((event) => toUnrecordedEvent(message, event)),
+      )
+    }
+    return true
+  })
+  if (resolved) return deps.notifications.notify('deliveries')
+  const message = await requireMessage(deps, accountId, messageId)
   if (message.status !== 'pending')
     throw new ServiceError(
       'SETTING_REFUSED',

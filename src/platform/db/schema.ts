@@ -603,6 +603,7 @@ interface OwnerCredentialsTable {
   userId: string
   providerId: string
   accountId: string
+  password: string | null
 }
 
 /** better-auth's table; used here only to delete the second factor when an operator resets a user's sign-in. */

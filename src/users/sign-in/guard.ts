@@ -6,7 +6,7 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
-import { deleteOtherSessions, deleteVerifications, findUserByEmail } from '../store.ts'
+import { deleteOtherSessions, deleteSession, deleteVerifications, findPassword, findUserByEmail } from '../store.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
   consumeAttempt,
@@ -44,6 +44,14 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
     id: 'sign-in-guard',
     hooks: {
       before: [
+        {
+          matcher: ({ path = '' }) => path === signInPath || codePaths.has(path),
+          handler: createAuthMiddleware(async (ctx) => {
+            const user = await findUser(ctx)
+            if (user && ctx.headers)
+              passwordsAtStart.set(ctx.headers, await findPassword(deps.db, normalizeEmail(user.email)))
+          }),
+        },
         {
           matcher: ({ path = '' }) => authenticatorPaths.has(path),
           handler: createAuthMiddleware(assertSecondFactor),
@@ -97,6 +105,10 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           }),
         },
         {
+          matcher: ({ path = '' }) => path === signInPath || codePaths.has(path),
+          handler: createAuthMiddleware(async (ctx) => assertPasswordKept(deps, ctx)),
+        },
+        {
           matcher: ({ path = '' }) => path in signIns,
           handler: createAuthMiddleware(async (ctx) => recordOutcome(deps, ctx)),
         },
@@ -120,6 +132,26 @@ async function assertSecondFactor(ctx: Context): Promise<void> {
   })
 }
 
+/** The stored password of the user who signs in, as the request found it. */
+const passwordsAtStart = new WeakMap<Headers, string | undefined>()
+
+/**
+ * A password that is reset ends all sessions. A sign-in that had checked the password before would start another one
+ * afterwards.
+ */
+async function assertPasswordKept(deps: GuardDeps, ctx: Context): Promise<void> {
+  const { newSession } = ctx.context
+  const awaitsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
+  if (!newSession && !awaitsCode) return
+  const email = normalizeEmail(newSession?.user.email ?? readText(ctx.body, 'email'))
+  if (ctx.headers && passwordsAtStart.get(ctx.headers) === (await findPassword(deps.db, email))) return
+  if (newSession) await deleteSession(deps.db, newSession.session.id)
+  const user = await findUserByEmail(deps.db, email)
+  if (user) await deleteVerifications(deps.db, user.id)
+  ctx.context.setNewSession(null)
+  throw new APIError('UNAUTHORIZED', { code: 'INVALID_EMAIL_OR_PASSWORD' })
+}
+
 /** Records the outcome of a sign-in. A code of a signed-in user confirms the app, which is recorded as a change. */
 async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const path = ctx.path ?? ''
@@ -131,8 +163,11 @@ async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const outcome = newSession || needsCode ? 'done' : 'refused'
   const what = needsCode ? changes.signIn.awaitsCode() : signIns[path]
   // If the provider rejected the user, or the link was used, the user is unknown.
-  if (user && what) await record(deps, { email: user.email, address: addressOf(ctx), what, outcome })
-  else deps.onSignIn?.(outcome)
+  if (!user || !what) return deps.onSignIn?.(outcome)
+  const signIn = { email: user.email, address: addressOf(ctx), what, outcome } as const
+  if (path !== signInPath || outcome === 'done') return record(deps, signIn)
+  deps.onSignIn?.(outcome)
+  recordLater(deps, signIn)
 }
 
 /** Recognizes the browser and the network from now on, so that attempts of others cannot lock the user out there. */
@@ -230,6 +265,13 @@ async function recordLockout(
 ): Promise<boolean> {
   if (!isFirst) return false
   if (await consumeAttempt(deps, lockoutEntryAttempts, email)) return true
-  await recordSignIn(deps, { email, address, what: changes.signIn.lockedOut(), outcome: 'locked' })
+  recordLater(deps, { email, address, what: changes.signIn.lockedOut(), outcome: 'locked' })
   return true
+}
+
+/** Only a user has an audit log, so a response that waited for the entry would tell by its time who is one. */
+function recordLater(deps: AuditDeps, signIn: SignIn): void {
+  recordSignIn(deps, signIn).catch((error: unknown) =>
+    deps.log.warn({ err: error, address: signIn.address }, 'could not record a rejected sign-in in the audit log'),
+  )
 }

@@ -150,6 +150,8 @@ export async function changeEndpoint(
       enabled: changes.enabled,
       disabled_reason: changes.disabledReason,
       failing_since: changes.failingSince,
+      // Whoever enables or moves an endpoint knows that it failed. Its alert ends, and nobody is told that it works.
+      ...(changes.failingSince === null && { announced_failing: false }),
       secret_encrypted: changes.secretEncrypted,
       previous_secret_encrypted: changes.previousSecretEncrypted,
       previous_secret_expires_at: changes.previousSecretExpiresAt,

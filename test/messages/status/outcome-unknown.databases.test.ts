@@ -171,6 +171,24 @@ test('replays a message that was resolved as sent and never sends it again', asy
   expect(server.simulator.requests.length).toBe(before)
 })
 
+test.each([
+  {
+    as: 'failed',
+    says: { status: 'failed', error: { code: 'RESOLVED_AS_FAILED', message: expect.stringContaining('not sent') } },
+  },
+  { as: 'sent', says: { status: 'sent', waMessageId: '' } },
+] as const)('reports a message that was resolved as $as', async ({ as, says }) => {
+  await addEndpoint([`message.${as}`])
+  const { messageId } = await sendUnanswered(`reported-${as}`, { secondsAgo: 120 })
+
+  await resolveMessage(server.deps, of({ messageId }), as)
+
+  const events = await listEvents(messageId)
+  expect(events).toMatchObject([{ type: `message.${as}`, payload: { data: { messageId, ...says } } }])
+  expect(events[0]?.deliveries).toBeGreaterThan(0)
+  expect(webhooks[`message.${as}`].event.parse(events[0]?.payload)).toBeDefined()
+})
+
 function of({ messageId }: Pick<Unanswered, 'messageId'>) {
   return { accountId: account.accountId, messageId }
 }

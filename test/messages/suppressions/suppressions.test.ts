@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
@@ -681,4 +682,19 @@ test('finds erased recipients after a replacement of the server key', async () =
   const replaced = (await listStoredSecrets(server.deps.db)).find(({ recordId }) => recordId === 'suppressions')
   await replaced?.replace(server.deps.db, stored?.ciphertext ?? '')
   expect((await sendMarketing(to)).statusCode).toBe(422)
+})
+
+test('asks for a repetition if PostgreSQL ends a change to resolve a deadlock', async () => {
+  const node = await startTestServer()
+  const tenant = await node.account()
+  await sql`create function deadlock() returns trigger language plpgsql as
+    $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`.execute(node.deps.db)
+  await sql`create trigger deadlock before insert on suppressions execute function deadlock()`.execute(node.deps.db)
+
+  const response = await tenant.post('/api/v1/suppression/add', { to: '34600111222' })
+
+  expect(response.statusCode).toBe(503)
+  expect(response.headers['retry-after']).toBe('1')
+  expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE')
+  await node.close()
 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
@@ -183,10 +184,14 @@ describe('sign-ins', () => {
     await owner.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Ada', password: owner.password })
     const otherBrowser = owner.inOtherBrowser()
 
+    const countRefused = async () =>
+      (await entriesOf(owner, second)).filter(({ outcome }) => outcome === 'refused').length
     await otherBrowser.signIn('not the password')
+    await expect.poll(countRefused).toBe(1)
     await otherBrowser.signIn()
     await otherBrowser.auth('/sign-out', {})
     await visitor(server, owner.email.toUpperCase()).signIn('not the password')
+    await expect.poll(countRefused).toBe(2)
 
     for (const accountId of [first, second])
       expect((await entriesOf(owner, accountId)).slice(0, 4)).toEqual(
@@ -206,10 +211,25 @@ describe('sign-ins', () => {
 
     await visitor(server, typed).signIn()
 
-    const lines = server.log.filter((line) => line.includes('rejected a sign-in with an unknown email address'))
-    expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
+    const readLines = () =>
+      server.log.filter((line) => line.includes('rejected a sign-in with an unknown email address'))
+    await expect.poll(() => readLines().at(-1)).toContain('"address":"127.0.0.1"')
     expect(server.log.join('')).not.toContain('hunter2')
     expect(await readMetric('refused')).toBe(before + 1)
+    await resetAttempts()
+  })
+
+  test('are refused before their entry is written, so that the time of the response reveals no address', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+
+    const response = await server.deps.db.transaction().execute(async (trx) => {
+      await sql`lock table audit_entries in exclusive mode`.execute(trx)
+      return owner.inOtherBrowser().signIn('not the password')
+    })
+
+    expect(response.statusCode).toBe(401)
+    await expect.poll(async () => (await entriesOf(owner, accountId))[0]?.outcome).toBe('refused')
     await resetAttempts()
   })
 
@@ -227,10 +247,11 @@ describe('sign-ins', () => {
     // More than the limit if the attempts take so long that some are allowed again.
     expect(checked).toBeGreaterThanOrEqual(signInAttemptsPerAddress.max)
     expect(countStatus(429)).toBe(150 - checked)
-    const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
+    const listRefused = async () => (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
+    await expect.poll(async () => (await listRefused()).length).toBe(checked + 1)
+    const refused = await listRefused()
     expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(checked)
     expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
-    expect(refused).toHaveLength(checked + 1)
     await resetAttempts()
   })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
-import { addEndpoint, disableEndpoint, enableEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -112,4 +112,22 @@ test('does not announce an endpoint that a user disabled', async () => {
   await enableEndpoint(server.deps, account.accountId, failing)
   expect(await announceEndpoints(server.deps)).toBe(0)
   expect(await listQueued()).toEqual([])
+})
+
+test.each([
+  { how: 'enables', fix: () => enableEndpoint(server.deps, account.accountId, failing) },
+  {
+    how: 'moves',
+    fix: () => updateEndpoint(server.deps, account.accountId, failing, { url: 'http://127.0.0.1:9/moved' }),
+  },
+])('does not claim that an endpoint works because a user $how it', async ({ fix }) => {
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+
+  await fix()
+  expect(await announceEndpoints(server.deps)).toBe(0)
+  expect(logged('a webhook endpoint works again')).toEqual([])
+
+  await change({ failing_since: minutesAgo(6) })
+  expect(await announceEndpoints(server.deps)).toBe(1)
 })
