@@ -163,6 +163,15 @@ export const FailureCode = z
   .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, problems.failureCode())
   .meta({ examples: ['131026'] })
 
+const calendarYears = 'in the years 1970 to 9998'
+
+function isCalendarYear(year: number): boolean {
+  return year >= 1970 && year <= 9998
+}
+
+/** A day such as `2026-11-20`. */
+export const Day = z.iso.date().refine((day) => isCalendarYear(Number(day.slice(0, 4))), `must be ${calendarYears}`)
+
 const timeRule = 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z'
 /** The plus sign of an offset in a query string, which is a space unless it is encoded. */
 const spaceBeforeOffset = / \d\d:\d\d$/
@@ -173,6 +182,8 @@ export const Timestamp = z.iso
     error: ({ input }) =>
       typeof input === 'string' && spaceBeforeOffset.test(input) ? `${timeRule}; write + as %2B in a URL` : timeRule,
   })
+  // JavaScript and PostgreSQL write years outside of these in different ways, and a time zone may shift a time by a day.
+  .refine((time) => isCalendarYear(new Date(time).getUTCFullYear()), `must be ${calendarYears}`)
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
 const notACursor = 'must be the nextCursor of the previous page: leave it out for the first page'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dayMilliseconds } from '../time.ts'
-import { Timestamp } from '../fields.ts'
+import { Day, Timestamp } from '../fields.ts'
 import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
 import { Facts } from './facts.ts'
@@ -103,7 +103,7 @@ const maxDays = 92
 
 /** Days such as `2026-11-20` in the account's time zone, both inclusive. */
 export const DayRange = z
-  .strictObject({ from: z.iso.date(), until: z.iso.date() })
+  .strictObject({ from: Day, until: Day })
   .refine(({ from, until }) => from <= until, { path: ['until'], message: 'must not be before the start' })
   .refine(({ from, until }) => (Date.parse(until) - Date.parse(from)) / dayMilliseconds < maxDays, {
     path: ['until'],

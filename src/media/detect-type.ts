@@ -58,16 +58,16 @@ export async function detectType(sniffed: SniffedType, file: FileHandle, size: n
 }
 
 const office = 'application/vnd.openxmlformats-officedocument'
-const mainParts: Readonly<Record<string, string>> = {
-  'word/document.xml': `${office}.wordprocessingml.document`,
-  'xl/workbook.xml': `${office}.spreadsheetml.sheet`,
-  'ppt/presentation.xml': `${office}.presentationml.presentation`,
-}
+/** A `Map`, because the names come from the file: an object would know `constructor`. */
+const mainParts: ReadonlyMap<string, string> = new Map([
+  ['word/document.xml', `${office}.wordprocessingml.document`],
+  ['xl/workbook.xml', `${office}.spreadsheetml.sheet`],
+  ['ppt/presentation.xml', `${office}.presentationml.presentation`],
+])
 
 function findOfficeType(names: readonly string[] | undefined): string | undefined {
   if (!names?.includes('[Content_Types].xml')) return undefined
-  const main = names.find((name) => mainParts[name] !== undefined)
-  return main === undefined ? undefined : mainParts[main]
+  return names.map((name) => mainParts.get(name)).find((type) => type !== undefined)
 }
 
 /** The directory contains the names of streams in UTF-16, and can be anywhere in the file. */

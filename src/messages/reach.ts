@@ -27,7 +27,11 @@ export async function countReach(deps: CountDeps, stopping?: AbortSignal): Promi
   let counted = 0
   const claim = () => claimDuePortfolios(deps.db, { limit: maxClaimed, nextSeconds })
   for await (const due of claimBatches(claim, stopping)) {
-    for (const portfolioId of due) await countPortfolio(deps, portfolioId)
+    for (const portfolioId of due)
+      // One with very many messages must not stop those of others.
+      await countPortfolio(deps, portfolioId).catch((error: unknown) =>
+        deps.log.warn({ err: error, portfolioId }, 'could not count the people that a business portfolio addressed'),
+      )
     counted += due.length
   }
   return counted

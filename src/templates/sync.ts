@@ -127,8 +127,6 @@ export async function requireWabaId(
   throw noWhatsAppAccount(whatsAppAccountId)
 }
 
-/** WhatsApp allows 200 such calls per hour and WABA (reference, section 5); a sync takes a few. */
-const nextSeconds = 30 * 60
 const maxClaimed = 20
 /** Enough for 20,000 WABAs of one process, if WhatsApp takes a second for a sync. */
 const wabasAtOnce = 16
@@ -140,7 +138,7 @@ type PeriodicSyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'
  * WABAs.
  */
 export async function syncDueTemplates(deps: PeriodicSyncDeps, stopping?: AbortSignal): Promise<number> {
-  const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
+  const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed })
   return (await processDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba), stopping)).length
 }
 

@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
 import type { ReportedAccount, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
 import { disabledCode, earlierDisabled, toReasonColumns } from './inactive-reason.ts'
-import type { WhatsAppAccountRef } from './store.ts'
+import { syncSeconds, type WhatsAppAccountRef } from './store.ts'
 
 /** What several updates of a WhatsApp Business Account change together. */
 export interface AccountChange {
@@ -126,15 +126,21 @@ const wabaColumns: Columns<WabaOfAccount> = {
   wabaId: { name: 'waba_id', type: 'text' },
 }
 
-/** Changes no row whose sync is due already: WhatsApp can report thousands of changes before the sync runs. */
+/**
+ * The next sync follows the last one after a minute at the earliest, because WhatsApp allows 200 calls per hour. A
+ * row whose sync is due by then is not changed: WhatsApp can report thousands of changes before the sync runs.
+ */
 const markSyncsDue = unnamedStatement<Lists<WabaOfAccount>>(
   ($) => `with due as (
     select w.id from whatsapp_accounts w
-    where (w.account_id, w.waba_id) in (select * from unnest(${arraysOf($, wabaColumns)})) and w.next_sync_at > now()
+    where (w.account_id, w.waba_id) in (select * from unnest(${arraysOf($, wabaColumns)})) and w.next_sync_at > now() + interval '1 minute'
     order by w.id
     for update
   )
-  update whatsapp_accounts w set next_sync_at = now() from due where w.id = due.id`,
+  update whatsapp_accounts w
+  set next_sync_at = greatest(
+    now(), least(now(), w.next_sync_at - interval '${syncSeconds} seconds') + interval '1 minute')
+  from due where w.id = due.id`,
 )
 
 /** Marks the stored templates of WABAs as outdated; the next sync reads them. */

@@ -285,25 +285,36 @@ export async function scheduleSync(db: Kysely<Database>, accountId: string, waba
     .execute()
 }
 
+/** The interval of syncs. WhatsApp allows 200 such calls per hour and WABA (reference, section 5); a sync takes a few. */
+export const syncSeconds = 30 * 60
+
 /**
  * Claims WABAs whose sync is due, so that only one of several nodes reads each. A crashed node releases its claims
  * without doing anything. Reads all accounts: the sync serves them all.
  */
 export async function claimDueSyncs(
   db: Kysely<Database>,
-  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+  { limit }: { limit: number },
 ): Promise<{ accountId: string; wabaId: string }[]> {
   const { rows } = await sql<{ accountId: string; wabaId: string }>`
     with due as (
-      select id, account_id, waba_id from whatsapp_accounts
+      select account_id, waba_id from whatsapp_accounts
       where next_sync_at <= now() and active
       order by next_sync_at
       limit ${limit}
-      for update skip locked
+    ), locked as (
+      -- All numbers of a WABA, in a fixed order: two nodes that began with different ones would deadlock.
+      select account_id, waba_id, next_sync_at, active from whatsapp_accounts
+      where (account_id, waba_id) in (select * from due)
+      order by id
+      for update
+    ), claimed as (
+      -- As they are now: another node may have claimed them meanwhile.
+      select distinct account_id, waba_id from locked where next_sync_at <= now() and active
     )
-    update whatsapp_accounts w set next_sync_at = now() + ${nextSeconds} * interval '1 second'
-    from due
-    where w.account_id = due.account_id and w.waba_id = due.waba_id
+    update whatsapp_accounts w set next_sync_at = now() + ${syncSeconds} * interval '1 second'
+    from claimed
+    where w.account_id = claimed.account_id and w.waba_id = claimed.waba_id
     returning w.account_id as "accountId", w.waba_id as "wabaId"`.execute(db)
   return [...new Map(rows.map((row) => [`${row.accountId} ${row.wabaId}`, row])).values()]
 }

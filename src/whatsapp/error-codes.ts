@@ -183,6 +183,11 @@ export function deniesAccess({ code, error_subcode }: { code: number; error_subc
   return accessCodes.has(code) || (code >= 200 && code <= 299) || isUnknownObject(code, error_subcode)
 }
 
+/** Returns whether an error says that the token may not do this. It may be allowed to do something else, such as to send. */
+export function lacksPermission(code: number): boolean {
+  return code === 3 || code === 10 || code === 131_005 || (code >= 200 && code <= 299)
+}
+
 /** Returns whether an ID does not exist, or the token may not see it. Meta may leave out the subcode. */
 export function isUnknownObject(code: number, subcode: number | undefined): boolean {
   return code === 100 && subcode === 33

@@ -269,8 +269,8 @@ function readCode(components: StoredComponent[]): AuthenticationDefinition | str
 
 function readApps(value: unknown): AuthenticationDefinition['apps'] {
   if (!Array.isArray(value)) return undefined
-  return value.flatMap((app: Record<string, unknown>) => {
-    const { package_name: packageName, signature_hash: signatureHash } = app
+  return value.flatMap((app: Record<string, unknown> | null) => {
+    const { package_name: packageName, signature_hash: signatureHash } = app ?? {}
     return typeof packageName === 'string' && typeof signatureHash === 'string' ? [{ packageName, signatureHash }] : []
   })
 }

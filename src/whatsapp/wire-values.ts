@@ -31,3 +31,16 @@ export const WireId = z.union([
   z.string().min(1).overwrite(toStorable),
   z.number().int().nonnegative().transform(String),
 ])
+
+/** Before WhatsApp: 0 stands for no time. */
+const firstSecond = 1_000_000_000
+/** From here on, the number can only mean milliseconds: as seconds, it is a time after the year 5000. */
+const firstMillisecond = 100_000_000_000
+/** The first that no `Timestamp` of ours can be. */
+const lastMillisecond = Date.UTC(9999, 0, 1)
+
+/** Reads the Unix seconds of a callback, or milliseconds. Returns undefined for a number that is no time of an event. */
+export function toDate(time: number): Date | undefined {
+  const milliseconds = time < firstMillisecond ? time * 1000 : time
+  return milliseconds >= firstSecond * 1000 && milliseconds < lastMillisecond ? new Date(milliseconds) : undefined
+}

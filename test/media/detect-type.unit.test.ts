@@ -29,6 +29,10 @@ async function detect(content: Buffer, pieceBytes = 64 * 1024): Promise<string> 
 const office = 'application/vnd.openxmlformats-officedocument'
 const refused = 'UNSUPPORTED_MEDIA_TYPE'
 
+test.each(['constructor', 'toString', '__proto__'])('takes a file that contains %s for no document', async (name) => {
+  expect(await detect(zip(['[Content_Types].xml', name]))).toBe(refused)
+})
+
 test.each([
   { what: 'a JPEG', content: jpeg(), type: 'image/jpeg' },
   { what: 'a PNG', content: png(), type: 'image/png' },

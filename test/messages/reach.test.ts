@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { countPeople, countReach, countStatement } from '../../src/messages/reach.ts'
 import { numberKeySql, toNumberKey } from '../../src/messages/suppressions/number-key.ts'
 import { firstIdAt } from '../../src/platform/ids.ts'
@@ -305,4 +305,33 @@ test('reads only the messages and replies of these days of these accounts, from 
     expect(node['Node Type']).toMatch(/^Index/)
     expect(node['Index Cond']).toMatch(/account_id.*id (>=|=)/)
   }
+})
+
+test('counts the people of a portfolio although those of another cannot be counted', async () => {
+  await setLimit('TIER_250')
+  await sendOne(account)
+  const other = await server.account()
+  await checkNow(server.deps, other)
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ messaging_limit: 'TIER_250', next_reach_at: new Date('2020-01-01') })
+    .where('account_id', '=', other.accountId)
+    .execute()
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ next_reach_at: new Date('2020-01-02') })
+    .where('account_id', '=', account.accountId)
+    .execute()
+  const log = { ...server.deps.log, warn: vi.fn() }
+  // Fails for the first portfolio only.
+  let calls = 0
+  const failing = () => {
+    if (++calls === 1) throw new Error('took too long')
+    return new Date()
+  }
+
+  await countReach({ ...server.deps, log, now: failing })
+
+  expect(log.warn).toHaveBeenCalledTimes(1)
+  expect((await readHealth())[0]?.number.addressed).toMatchObject({ people: 1 })
 })

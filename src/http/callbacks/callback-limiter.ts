@@ -3,7 +3,7 @@
  * that the callbacks of one app do not delay those of another.
  */
 export interface CallbackLimiter {
-  /** Returns undefined, without running `work`, if too many bytes are waiting already. */
+  /** Returns undefined, without running `work`, if too many bytes are held already. */
   run<Result>(app: string, bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
 }
 
@@ -64,10 +64,12 @@ export function createCallbackLimiter(limits: CallbackLimits): CallbackLimiter {
 
   return {
     run: (app, bytes, work) => {
-      if (bytes <= limits.smallBytes) return work()
-      if (held + bytes > limits.maxBytes || (bytesOf.get(app) ?? 0) + bytes > limits.maxBytesOfApp) return undefined
-      countBytes(app, bytes)
-      return runWhenAdmitted(app, work).finally(() => countBytes(app, -bytes))
+      const isSmall = bytes <= limits.smallBytes
+      // All small ones are parsed at once, and what was parsed takes more memory than the body.
+      const counted = isSmall ? bytes * 4 : bytes
+      if (held + counted > limits.maxBytes || (bytesOf.get(app) ?? 0) + counted > limits.maxBytesOfApp) return undefined
+      countBytes(app, counted)
+      return (isSmall ? work() : runWhenAdmitted(app, work)).finally(() => countBytes(app, -counted))
     },
   }
 }

@@ -42,8 +42,9 @@ function startOfHour(time: Date, timeZone: string): number {
 
 /** Whole days, but not beyond `now`. */
 export function toPeriod({ from, until }: DayRange, now: Date, timeZone: string): Period {
-  const slots: Slot[] = []
-  for (let date = from; date <= until; date = shiftDay(date, 1)) slots.push({ date, start: startOfDay(date, timeZone) })
+  const days = Math.round((Date.parse(until) - Date.parse(from)) / dayMilliseconds) + 1
+  const dates = Array.from({ length: days }, (_, index) => shiftDay(from, index))
+  const slots = dates.map((date): Slot => ({ date, start: startOfDay(date, timeZone) }))
   const end = startOfDay(shiftDay(until, 1), timeZone)
   return {
     unit: 'day',

@@ -1,6 +1,7 @@
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
 import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import { changeTemplate } from '../../templates/store.ts'
 import { syncWaba } from '../../templates/sync.ts'
@@ -172,14 +173,21 @@ async function refreshRoute(
   )
 }
 
-const resyncing = new Set<string>()
+const millisecondsBetweenResyncs = 5 * 60_000
+const maxRemembered = 10_000
+/** When the last one started, by account and WABA, in milliseconds of `performance.now()`. */
+const resyncs = new BoundedMap<string, number>(maxRemembered)
 
-/** Runs in the background, and at most once at a time per WABA. */
+/**
+ * Runs in the background. WhatsApp rejects a message for the same reason until its caller or its template is corrected, and
+ * allows a WABA 200 management calls per hour.
+ */
 function resync(deps: Deps, accountId: string, wabaId: string): void {
   const key = `${accountId} ${wabaId}`
-  if (resyncing.has(key)) return
-  resyncing.add(key)
-  syncWaba(deps, accountId, wabaId)
-    .catch((error: unknown) => deps.log.warn({ err: error, accountId }, 'could not sync the templates'))
-    .finally(() => resyncing.delete(key))
+  const now = performance.now()
+  if (now - (resyncs.get(key) ?? -Infinity) < millisecondsBetweenResyncs) return
+  resyncs.set(key, now)
+  syncWaba(deps, accountId, wabaId).catch((error: unknown) =>
+    deps.log.warn({ err: error, accountId }, 'could not sync the templates'),
+  )
 }

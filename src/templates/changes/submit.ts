@@ -9,6 +9,7 @@ import { describeTemplateProblem, findTemplateProblems } from '../../../contract
 import type { Deps } from '../../deps.ts'
 import { toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
+import { scheduleSync } from '../../whatsapp-accounts/store.ts'
 import type { TemplateRow } from '../store.ts'
 import { storeSubmitted } from './store.ts'
 import type { TemplateAccount } from './template-account.ts'
@@ -44,7 +45,7 @@ export function matchesStored(row: TemplateRow, template: TemplateDefinition): b
 
 /**
  * Stores a submitted template as WhatsApp lists it, because WhatsApp writes the text of one-time codes and can change
- * the category. If it cannot be read now, it stays PENDING, and so cannot be sent, until the next sync.
+ * the category. If it cannot be read now, it stays PENDING, and so cannot be sent, until a sync that follows soon.
  */
 export async function storeAsListed(
   deps: ChangeDeps,
@@ -65,6 +66,7 @@ export async function storeAsListed(
         components: toComponents(template),
       }
   await storeSubmitted(deps.db, account, { template: listed, requestedCategory: template.category, at: deps.now() })
+  if (!read.ok) await scheduleSync(deps.db, account.accountId, account.wabaId)
   return listed
 }
 

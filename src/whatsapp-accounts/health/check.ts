@@ -63,8 +63,8 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
   const known = await findHealth(deps.db, ref)
   const hasMarketingTemplates = await hasApprovedMarketingTemplates(deps.db, ref.accountId, row.wabaId)
   const changes = toChanges(results, { known, hasMarketingTemplates, at: deps.now() })
-  await deps.db.transaction().execute(async (trx) => {
-    if (!(await lockUnchanged(trx, row))) return
+  const isStored = await deps.db.transaction().execute(async (trx) => {
+    if (!(await lockUnchanged(trx, row))) return false
     if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
     else if (number.accountUnusable && number.error) await deactivateRefused({ db: trx }, row, number.error)
     const columns: WhatsAppAccountChanges = {
@@ -73,8 +73,10 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
     }
     if (Object.keys(columns).length > 0) await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, columns)
     await saveHealth(trx, ref, changes)
-    await refreshUpcomingCategories(trx, { accountId: ref.accountId, wabaId: row.wabaId })
+    return true
   })
+  // Afterwards, because it locks the health of the other numbers of the WABA too.
+  if (isStored) await refreshUpcomingCategories(deps.db, { accountId: ref.accountId, wabaId: row.wabaId })
 }
 
 async function readFromWhatsApp(deps: CheckDeps, stored: Stored) {

@@ -11,18 +11,25 @@ export async function refreshUpcomingCategories(
   { accountId, wabaId }: { accountId: string; wabaId: string },
 ): Promise<void> {
   await sql`
-    update whatsapp_account_health h
-    set upcoming_categories = coalesce((
-      select jsonb_agg(jsonb_build_object(
-        'template', t.name, 'language', t.language, 'category', t.upcoming_category, 'takesEffectAt', t.category_changes_at
-      ) order by t.category_changes_at, t.name, t.language)
-      from templates t
-      where t.account_id = w.account_id and t.waba_id = w.waba_id and t.upcoming_category is not null
-        and t.status <> 'DELETED'
-    ), '[]')
-    from whatsapp_accounts w
-    where w.account_id = ${accountId} and w.waba_id = ${wabaId}
-      and h.account_id = w.account_id and h.whatsapp_account_id = w.id`.execute(db)
+    with numbers as (
+      -- In a fixed order, so that two checks of numbers of a WABA cannot deadlock.
+      select h.whatsapp_account_id as id
+      from whatsapp_account_health h
+      join whatsapp_accounts w on w.account_id = h.account_id and w.id = h.whatsapp_account_id
+      where w.account_id = ${accountId} and w.waba_id = ${wabaId}
+      order by h.whatsapp_account_id
+      for update of h
+    ), upcoming as (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'template', name, 'language', language, 'category', upcoming_category, 'takesEffectAt', category_changes_at
+      ) order by category_changes_at, name, language), '[]') as categories
+      from templates
+      where account_id = ${accountId} and waba_id = ${wabaId} and upcoming_category is not null and status <> 'DELETED'
+    )
+    update whatsapp_account_health h set upcoming_categories = upcoming.categories
+    from numbers, upcoming
+    where h.account_id = ${accountId} and h.whatsapp_account_id = numbers.id
+      and h.upcoming_categories is distinct from upcoming.categories`.execute(db)
 }
 
 /** A template in the wrong category is rejected instead if the right one is AUTHENTICATION (autumn reference, section 3.1). */

@@ -1,5 +1,5 @@
-import { cutStorable } from '../wire-values.ts'
-import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQualityValue, toDate } from './wire.ts'
+import { cutStorable, toDate } from '../wire-values.ts'
+import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQualityValue } from './wire.ts'
 
 /**
  * A change of a WhatsApp Business Account, of its business portfolio or of one of its numbers. `recheck` means that the

@@ -1,24 +1,11 @@
 import { z } from 'zod'
 import { freeReasons, pricingCategories } from '../../../contracts/pricing.ts'
-import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
+import { lenient, toDate, toStorable, WireId, WireNumber } from '../wire-values.ts'
 
 /**
  * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
  * may have any type: unreadable items are ignored and never rejected.
  */
-
-/** Before WhatsApp: 0 stands for no time. */
-const firstSecond = 1_000_000_000
-/** From here on, the number can only mean milliseconds: as seconds, it is a time after the year 5000. */
-const firstMillisecond = 100_000_000_000
-/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
-const lastMillisecond = 253_402_300_800_000
-
-/** Reads the Unix seconds of a callback, or milliseconds. Returns undefined for a number that is no time of an event. */
-export function toDate(time: number): Date | undefined {
-  const milliseconds = time < firstMillisecond ? time * 1000 : time
-  return milliseconds >= firstSecond * 1000 && milliseconds < lastMillisecond ? new Date(milliseconds) : undefined
-}
 
 /** Undefined if the time is absent or unreadable: what happened is still known. */
 const WireTime = lenient(WireNumber.transform(toDate))

@@ -10,6 +10,7 @@ import type {
   TokenInfo,
 } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
+import { toDate } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
 import { parseResponse, readPages } from './read.ts'
 import { hideSecrets } from './refusal.ts'
@@ -234,7 +235,7 @@ function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
 /** Only 0 means that a token never expires; null and other values say nothing. */
 function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
   if (seconds === 0) return 'never'
-  return seconds === undefined || seconds < 0 ? undefined : new Date(seconds * 1000)
+  return seconds === undefined ? undefined : toDate(seconds)
 }
 
 /** Read apart from the other fields, because WhatsApp rejects a request that names a field it does not know (100). */

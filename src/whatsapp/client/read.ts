@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isTransient } from '../error-codes.ts'
+import { isTransient, lacksPermission } from '../error-codes.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { ListedTemplate } from '../template-management.ts'
 import type { Exchange } from './exchange.ts'
@@ -25,7 +25,9 @@ function readFailure(answer: Extract<Exchange, { kind: 'answered' }>, accessToke
   return {
     ok: false,
     refused: true,
-    accountUnusable: errorClass.kind === 'refused' && errorClass.accountUnusable === true,
+    // Reads and changes of templates and numbers take another permission than sending.
+    accountUnusable:
+      errorClass.kind === 'refused' && errorClass.accountUnusable === true && !lacksPermission(error.code),
     reason: `WhatsApp returned error code ${error.code}`,
     error,
     ...(deniesAccess && { accessDenied: true }),

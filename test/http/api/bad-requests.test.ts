@@ -552,3 +552,14 @@ test('reports an internal error with only its request ID, which it also logs', a
   expect(broken.log.join('')).toContain(String(response.headers['x-request-id']))
   await broken.close()
 })
+
+test.each(['from=0001-01-01T00:00:00%2B01:00', 'until=9999-12-31T23:59:59-01:00', 'from=0000-01-01T00:00:00Z'])(
+  'rejects a time with %s, which PostgreSQL may not be able to read',
+  async (query) => {
+    for (const path of ['/api/v1/event', '/api/v1/message']) {
+      const response = await account.get(`${path}?${query}`)
+      expect(response.statusCode).toBe(400)
+      expect(response.json().error.message).toContain('must be in the years 1970 to 9998')
+    }
+  },
+)

@@ -51,6 +51,19 @@ test('reserves a turn for other apps when one app sends many callbacks', async (
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
+test('rejects small callbacks, too, once an app or all of them hold too many bytes', async () => {
+  const { run, end } = open(createCallbackLimiter(limits))
+  const held = Array.from({ length: 15 }, (_, index) => run(`a${index}`, 'a', 10))
+  expect(run('one more', 'a', 10)).toBeUndefined()
+  const others = Array.from({ length: 10 }, (_, index) => run(`b${index}`, 'b', 10))
+  expect(run('one of another', 'c', 10)).toBeUndefined()
+
+  for (const index of held.keys()) end(`a${index}`)
+  for (const callback of held) await callback
+  expect(run('later', 'a', 10)).toBeDefined()
+  expect(others).not.toContain(undefined)
+})
+
 test('does not delay a small callback', () => {
   const { started, run } = open(createCallbackLimiter(limits))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)

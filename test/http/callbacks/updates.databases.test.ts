@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
@@ -40,13 +41,14 @@ test('matches en-US in a callback to the template language en_US', async () => {
   expect((await customer.get('/api/v1/template/hello_world/en_US')).json().data).toMatchObject({ status: 'DISABLED' })
 })
 
+/** Of all accounts. A sync follows the last one after 30 minutes. */
+const setNextSync = (interval: string) =>
+  sql`update whatsapp_accounts set next_sync_at = now() + ${interval}::interval`.execute(server.deps.db)
+
 test('corrects a template status on the next sync after an unknown or lost event', async () => {
   const customer = await server.account()
   server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
-  await server.deps.db
-    .updateTable('whatsapp_accounts')
-    .set({ next_sync_at: new Date('2100-01-01') })
-    .execute()
+  await setNextSync('20 minutes')
   expect(await syncDueTemplates(server.deps)).toBe(0)
 
   await post(
@@ -74,10 +76,7 @@ test.each(['message_template_status_update', 'message_template_quality_update', 
   async (field) => {
     const customer = await server.account()
     server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
-    await server.deps.db
-      .updateTable('whatsapp_accounts')
-      .set({ next_sync_at: new Date('2100-01-01') })
-      .execute()
+    await setNextSync('20 minutes')
 
     await post(
       server,
@@ -89,14 +88,25 @@ test.each(['message_template_status_update', 'message_template_quality_update', 
   },
 )
 
+test('syncs the templates of an account at most once a minute, however many changes WhatsApp reports', async () => {
+  const customer = await server.account()
+  await setNextSync('29 minutes 55 seconds')
+
+  for (const status of ['FLAGGED', 'PAUSED', 'FLAGGED'])
+    await post(server, changeCallback(customer.wabaId, 'message_template_status_update', { event: status }))
+
+  expect(await syncDueTemplates(server.deps)).toBe(0)
+  const { rows } = await sql<{ isSoon: boolean }>`
+    select next_sync_at < now() + interval '1 minute' as "isSoon" from whatsapp_accounts
+    where account_id = ${customer.accountId}`.execute(server.deps.db)
+  expect(rows).toEqual([{ isSoon: true }])
+})
+
 test('syncs the templates of an account after WhatsApp reports that one was edited', async () => {
   const customer = await server.account()
   const components = [{ type: 'BODY', text: 'Your order is on its way.' }]
   server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { components })
-  await server.deps.db
-    .updateTable('whatsapp_accounts')
-    .set({ next_sync_at: new Date('2100-01-01') })
-    .execute()
+  await setNextSync('20 minutes')
   const edited = {
     ...templateUpdate('EDITED'),
     message_template_element: 'Your order is on its way.',

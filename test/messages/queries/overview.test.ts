@@ -342,3 +342,23 @@ test.each([
     expect(rows.map(({ day }) => dateOf(day))).toEqual([dateOf(daysAgo(kept))])
   },
 )
+
+test.each([
+  { from: '9999-12-31', until: '9999-12-31' },
+  { from: '0001-01-01', until: '0001-01-02' },
+  { from: '0000-01-01', until: '0000-01-01' },
+])('rejects the period from $from to $until', async (period) => {
+  const { accountId } = account
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+
+  const responses = [
+    await viewer.query('overview.get', { accountId, period }),
+    await viewer.query('overview.get', { accountId, compareWith: period }),
+    await viewer.query('cost.get', { accountId, period }),
+  ]
+
+  for (const { statusCode, error } of responses) {
+    expect(statusCode).toBe(400)
+    expect(error.message).toContain('must be in the years 1970 to 9998')
+  }
+})

@@ -224,6 +224,24 @@ test('checks an account at most once in five minutes because of rejected message
   expect(countChecks()).toBe(before + 1)
 })
 
+const mismatch = {
+  kind: 'json',
+  status: 400,
+  body: { error: { message: '(#132000) Number of parameters does not match', code: 132_000 } },
+} as const
+
+test('lists the templates at most once in five minutes because of rejected messages', async () => {
+  await customer()
+  server.simulator.intercept(({ path }) => (path.endsWith('/marketing_messages') ? mismatch : undefined))
+  const countLists = () =>
+    server.simulator.requests.filter(({ path }) => path === `/${account.wabaId}/message_templates`).length
+  const before = countLists()
+
+  for (let sends = 0; sends < 3; sends += 1) await send()
+
+  await expect.poll(countLists).toBe(before + 1)
+})
+
 test('keeps the outcome unknown if the answer of the second endpoint is lost, until a status settles it', async () => {
   await customer()
   server.simulator.intercept(({ path }) => {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
-import { syncTemplates } from '../../../src/templates/sync.ts'
+import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
+import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -271,6 +272,33 @@ describe('translates an error of WhatsApp', () => {
   })
 })
 
+test.each([
+  {
+    what: 'a change',
+    path: /\/message_templates$/,
+    run: async () => {
+      const refused = await change('create', template)
+      expect(refused.json().error).toMatchObject({ code: 'TEMPLATE_REFUSED', failureCode: '200' })
+      expect(refused.json().error.message).toContain('permission')
+    },
+  },
+  {
+    what: 'a list',
+    path: /\/message_templates$/,
+    run: async () => {
+      await expect(syncTemplates(server.deps, account.accountId)).rejects.toThrow('200')
+    },
+  },
+])('keeps sending if the token may not manage templates, after $what', async ({ path, run }) => {
+  await account.template({ name: 'known', body: 'Hi' })
+  server.simulator.intercept((request) => (path.test(request.path) ? failWith(200) : undefined))
+  await run()
+  server.simulator.intercept(undefined)
+
+  const sent = await account.post('/api/v1/message/send', { to: '34600111222', template: 'known', language: 'en' })
+  expect(sent.statusCode).toBe(200)
+})
+
 describe('changes a template', () => {
   test('once a day while it is approved', async () => {
     await change('create', template)
@@ -284,6 +312,23 @@ describe('changes a template', () => {
     const again = await change('update', { ...template, footer: 'Newer' })
     expect(again.statusCode).toBe(429)
     expect(again.json().error.message).toContain('one change of an approved template in 24 hours')
+  })
+
+  test('and reads it again soon if WhatsApp does not show it right after the change', async () => {
+    await change('create', template)
+    await reviewed('APPROVED')
+    const { id = '' } = atWhatsApp() ?? {}
+    server.simulator.intercept(({ method, path }) =>
+      method === 'GET' && path === `/${id}` ? { kind: 'json', status: 503, body: {} } : undefined,
+    )
+
+    const changed = await change('update', { ...template, footer: 'New' })
+    server.simulator.intercept(undefined)
+    expect(changed.json().data).toMatchObject({ changed: true, status: 'PENDING' })
+
+    list().set(template.name, template.language, { status: 'APPROVED' })
+    await syncDueTemplates(server.deps)
+    expect(await statusOf()).toBe('APPROVED')
   })
 
   test('any number of times while it is rejected', async () => {

@@ -302,3 +302,21 @@ test('schedules one check after a rejected send', async () => {
   await deactivateRefused(server.deps, input, { code: 190, title: 'Access token has expired' })
   expect(await due()).toBe(false)
 })
+
+test('stores what it read although another check holds a number of the same WhatsApp Business Account', async () => {
+  await checkNow(server.deps, owner())
+  const checked = await readHealth()
+  const other = await account.addWhatsAppAccount({ wabaId: account.wabaId, phoneNumberId: `6${account.phoneNumberId}` })
+
+  await server.deps.db.transaction().execute(async (trx) => {
+    await trx
+      .selectFrom('whatsapp_account_health')
+      .select('account_id')
+      .where('whatsapp_account_id', '=', other)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    await expect(checkNow(server.deps, owner())).rejects.toThrow('lock timeout')
+  })
+
+  expect((await readHealth()).number_checked_at).not.toEqual(checked.number_checked_at)
+})

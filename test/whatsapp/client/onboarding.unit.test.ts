@@ -64,6 +64,8 @@ test.each([
   { expires_at: null, expiresAt: undefined },
   { expires_at: '', expiresAt: undefined },
   { expires_at: [], expiresAt: undefined },
+  { expires_at: 1_900_000_000_000, expiresAt: new Date(1_900_000_000_000) },
+  { expires_at: 1e15, expiresAt: undefined },
   { expires_at: -1, expiresAt: undefined },
   { expires_at: undefined, expiresAt: undefined },
 ])('reads the expiry $expires_at of a token as $expiresAt', async ({ expires_at, expiresAt }) => {

@@ -250,6 +250,17 @@ test.each<Row>([
   },
 )
 
+test('reads a template whose list of apps has an entry that is none', () => {
+  const buttons = [{ type: 'OTP', otp_type: 'ONE_TAP', text: 'Copy', supported_apps: [null] }]
+  const components = [
+    { type: 'BODY', text: '*{{1}}* is your code.' },
+    { type: 'BUTTONS', buttons },
+  ]
+  const listed = { ...start, category: 'AUTHENTICATION', parameter_format: 'POSITIONAL', components }
+
+  expect(() => toDefinition(listed)).not.toThrow()
+})
+
 /** WhatsApp does not return samples. */
 function withoutSamples(definition: TemplateDefinition): unknown {
   return JSON.parse(JSON.stringify(definition), (key, value: unknown) => (key === 'sample' ? undefined : value))
