@@ -7,6 +7,7 @@ import { TemplateEvent } from './events/template.ts'
 import { WhatsAppAccountEvent } from './events/whatsapp-account.ts'
 import { eventFacts } from './facts/events.ts'
 import { inEnglish } from './facts/fact.ts'
+import { withExample } from './fields.ts'
 
 export * from './events/endpoint.ts'
 export * from './events/message.ts'
@@ -66,16 +67,11 @@ function isOptIn(type: WebhookEvent['type']): boolean {
 
 /** The header fields of each attempt (standardwebhooks.com). */
 export const WebhookHeaders = z.object({
-  'webhook-id': z
-    .string()
-    .describe('Event ID, the same on every attempt.')
-    .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
-  'webhook-timestamp': z
-    .string()
-    .describe('Unix time of this attempt.')
-    .meta({ examples: ['1795167002'] }),
-  'webhook-signature': z
-    .string()
-    .describe('`v1,` and the base64 signature; several, space-separated, during a rotation.')
-    .meta({ examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='] }),
+  'webhook-id': withExample(z.string(), 'Event ID, the same on every attempt.', 'evt_01kah3bc4pj1m6x8z0v2t5r7qd'),
+  'webhook-timestamp': withExample(z.string(), 'Unix time of this attempt.', '1795167002'),
+  'webhook-signature': withExample(
+    z.string(),
+    '`v1,` and the base64 signature; several, space-separated, during a rotation.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
 })

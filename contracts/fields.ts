@@ -22,6 +22,11 @@ export const AccountId = singleLine(64)
 /** The public address of a file. */
 export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f]+$/
 
+/** A field with its description and an example. They belong to the schema as given, so `optional` stays inside. */
+export function withExample<Schema extends z.ZodType>(schema: Schema, description: string, example: z.input<Schema>) {
+  return schema.meta({ description, examples: [example] })
+}
+
 /**
  * The same field in a response: its description and example without its validation rules, so that generated clients
  * accept values that WhatsApp adds later.
@@ -44,26 +49,26 @@ const numberRule = problems.phoneNumber()
 /** How many digits a number has, with its country code: ITU-T E.164. */
 export const phoneNumberDigits = { min: 7, max: 15 }
 
-export const PhoneNumber = z
-  .string()
-  .regex(new RegExp(`^[1-9][0-9]{${phoneNumberDigits.min - 1},${phoneNumberDigits.max - 1}}$`), {
+export const PhoneNumber = withExample(
+  z.string().regex(new RegExp(`^[1-9][0-9]{${phoneNumberDigits.min - 1},${phoneNumberDigits.max - 1}}$`), {
     error: ({ input }) =>
       userIdPattern.test(String(input)) ? `${numberRule}. A user ID belongs in the field recipient` : numberRule,
-  })
-  .describe('Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.')
-  .meta({ examples: ['34600111222'] })
+  }),
+  'Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.',
+  '34600111222',
+)
 
 /** WhatsApp's ID of a person who may hide the number. */
-export const UserId = z
-  .string()
-  .regex(
-    userIdPattern,
-    'must be a user ID as WhatsApp reports it: two capital letters, a dot, and letters and digits (for example ES.2041776300912345)',
-  )
-  .describe(
-    "WhatsApp's business-scoped user ID of the recipient, or the parent ID, for people who hide their number. Ignored if `to` is set.",
-  )
-  .meta({ examples: ['ES.2041776300912345'] })
+export const UserId = withExample(
+  z
+    .string()
+    .regex(
+      userIdPattern,
+      'must be a user ID as WhatsApp reports it: two capital letters, a dot, and letters and digits (for example ES.2041776300912345)',
+    ),
+  "WhatsApp's business-scoped user ID of the recipient, or the parent ID, for people who hide their number. Ignored if `to` is set.",
+  'ES.2041776300912345',
+)
 
 /** In lists of recipients. A number cannot be mistaken for a user ID, which has a dot. */
 export const ImportedRecipient = z
@@ -90,12 +95,11 @@ function isSet(value: object, key: string): boolean {
 }
 
 /** In answers and events. */
-export const KnownUserId = z
-  .string()
-  .describe(
-    "WhatsApp's business-scoped user ID of the recipient; present only if WhatsApp has reported it. Another business portfolio has another ID for the same person. Treat it as personal data.",
-  )
-  .meta({ examples: ['ES.2041776300912345'] })
+export const KnownUserId = withExample(
+  z.string(),
+  "WhatsApp's business-scoped user ID of the recipient; present only if WhatsApp has reported it. Another business portfolio has another ID for the same person. Treat it as personal data.",
+  'ES.2041776300912345',
+)
 
 /** In answers and events. */
 export const AddressedUserId = responseField(UserId).describe(
@@ -103,39 +107,40 @@ export const AddressedUserId = responseField(UserId).describe(
 )
 
 /** In answers and events. */
-export const WaId = z
-  .string()
-  .describe("The recipient's number as WhatsApp writes it; present only if it differs from `to`.")
-  .meta({ examples: ['5215512345678'] })
+export const WaId = withExample(
+  z.string(),
+  "The recipient's number as WhatsApp writes it; present only if it differs from `to`.",
+  '5215512345678',
+)
 
 /** Replaces the number of an erased recipient (GDPR, article 17). */
 export const erasedRecipient = 'erased'
 
 /** WhatsApp's language codes: `en`, `en_US`, `prs_AF`. */
-export const LanguageCode = z
-  .string()
-  .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, problems.language())
-  .describe('Template language code. `en` and `en_US` are different templates.')
-  .meta({ examples: ['en'] })
+export const LanguageCode = withExample(
+  z.string().regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, problems.language()),
+  'Template language code. `en` and `en_US` are different templates.',
+  'en',
+)
 
-export const TemplateName = singleLine(512)
-  .describe('Name of the template, as WhatsApp lists it.')
-  .meta({ examples: ['order_shipped'] })
+export const TemplateName = withExample(singleLine(512), 'Name of the template, as WhatsApp lists it.', 'order_shipped')
 
-export const ExternalId = singleLine(255)
-  .describe("The caller's own reference. Returned in the response and in webhooks.")
-  .meta({ examples: ['order-1042'] })
+export const ExternalId = withExample(
+  singleLine(255),
+  "The caller's own reference. Returned in the response and in webhooks.",
+  'order-1042',
+)
 
 /** The number of the sandbox has this ID, so that the examples of the document can be sent there as they are. */
 export const exampleWhatsAppAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
 
-export const WhatsAppAccountId = singleLine(64)
-  .describe('ID of the WhatsApp account. When absent, the default account is used.')
-  .meta({ examples: [exampleWhatsAppAccountId] })
+export const WhatsAppAccountId = withExample(
+  singleLine(64),
+  'ID of the WhatsApp account. When absent, the default account is used.',
+  exampleWhatsAppAccountId,
+)
 
-export const MessageId = singleLine(64)
-  .describe('Message ID of this service.')
-  .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
+export const MessageId = withExample(singleLine(64), 'Message ID of this service.', 'msg_01kah3b9mzf5vt2d0wq8r6x4ye')
 
 /**
  * A message ID in a path. `openapi.json` shows a pattern, so that tools do not confuse other routes with an ID. The
@@ -143,16 +148,13 @@ export const MessageId = singleLine(64)
  */
 export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
 
-export const MediaId = singleLine(64)
-  .describe('ID of an uploaded file.')
-  .meta({ examples: ['med_01kah3b9mzf5vt2d0wq8r6x4ye'] })
+export const MediaId = withExample(singleLine(64), 'ID of an uploaded file.', 'med_01kah3b9mzf5vt2d0wq8r6x4ye')
 
-export const WaMessageId = z
-  .string()
-  .describe(
-    'Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data. Empty when it is not known, or after the recipient was erased.',
-  )
-  .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
+export const WaMessageId = withExample(
+  z.string(),
+  'Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data. Empty when it is not known, or after the recipient was erased.',
+  'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+)
 
 /** The code of a failure for which WhatsApp gave no reason, in events and in filters. */
 export const unknownCode = 'UNKNOWN'
@@ -206,19 +208,19 @@ export const NextCursor = z
   .string()
   .describe('Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.')
 
-export const PageLimit = z
-  .int(problems.wholeNumber())
-  .min(1, problems.atLeast({ min: 1 }))
-  .max(100, problems.atMost({ max: 100 }))
-  .default(20)
-  .describe('Items per page, 1 to 100.')
-  .meta({ examples: [20] })
+export const PageLimit = withExample(
+  z
+    .int(problems.wholeNumber())
+    .min(1, problems.atLeast({ min: 1 }))
+    .max(100, problems.atMost({ max: 100 }))
+    .default(20),
+  'Items per page, 1 to 100.',
+  20,
+)
 
 /** Printable ASCII, the characters that are safe in header fields (RFC 9110, 5.5). */
-export const IdempotencyKey = z
-  .string()
-  .regex(/^[\x20-\x7e]{1,255}$/, 'must have 1 to 255 printable ASCII characters')
-  .describe(
-    'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry returns the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
-  )
-  .meta({ examples: ['order-1042-shipped'] })
+export const IdempotencyKey = withExample(
+  z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must have 1 to 255 printable ASCII characters'),
+  'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry returns the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
+  'order-1042-shipped',
+)

@@ -1,27 +1,22 @@
 import { z } from 'zod'
-import { WhatsAppAccountId, responseField, Timestamp } from '../fields.ts'
+import { WhatsAppAccountId, responseField, Timestamp, withExample } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 export const findingSeverities = ['error', 'warning'] as const
 
 export const HealthFinding = z
   .object({
-    code: z
-      .string()
-      .describe('Machine-readable code. New codes can be added.')
-      .meta({ examples: ['token_expiring'] }),
+    code: withExample(z.string(), 'Machine-readable code. New codes can be added.', 'token_expiring'),
     severity: z
       .enum(findingSeverities)
       .describe('`error`: messages cannot be sent, or no status arrives. `warning`: that may happen soon.'),
     blocksSending: z.boolean().describe('Whether nothing can be sent from this WhatsApp account until it is fixed.'),
-    message: z
-      .string()
-      .describe('The finding in one sentence.')
-      .meta({ examples: ['The access token expires in 5 days.'] }),
-    fix: z
-      .string()
-      .describe('What to do about it.')
-      .meta({ examples: ['Create a new token, and replace it on the WhatsApp accounts page.'] }),
+    message: withExample(z.string(), 'The finding in one sentence.', 'The access token expires in 5 days.'),
+    fix: withExample(
+      z.string(),
+      'What to do about it.',
+      'Create a new token, and replace it on the WhatsApp accounts page.',
+    ),
     since: Timestamp.optional().describe('When Waybill found it first; absent in its first seconds.'),
   })
   .describe('A problem of a WhatsApp account.')
@@ -51,15 +46,12 @@ export type MessagingAccountSetting = (typeof messagingAccountSettings)[number]
 export const WhatsAppAccountHealth = z
   .object({
     accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
-    phoneNumberId: z
-      .string()
-      .describe("WhatsApp's ID of the phone number.")
-      .meta({ examples: ['106540352242922'] }),
-    displayPhoneNumber: z
-      .string()
-      .optional()
-      .describe('The phone number, as WhatsApp shows it.')
-      .meta({ examples: ['+34 600 111 222'] }),
+    phoneNumberId: withExample(z.string(), "WhatsApp's ID of the phone number.", '106540352242922'),
+    displayPhoneNumber: withExample(
+      z.string().optional(),
+      'The phone number, as WhatsApp shows it.',
+      '+34 600 111 222',
+    ),
     isDefault: z.boolean().describe('Whether requests without `accountId` use it.'),
     active: z.boolean().describe('False if a user deactivated it or WhatsApp rejected it.'),
     healthy: z.boolean().describe('True if there is no finding of severity `error`.'),
@@ -75,33 +67,17 @@ export const WhatsAppAccountHealth = z
       .describe('The access token.'),
     number: z
       .object({
-        status: z
-          .string()
-          .optional()
-          .describe('`CONNECTED` if it can send.')
-          .meta({ examples: ['CONNECTED'] }),
-        nameStatus: z
-          .string()
-          .optional()
-          .describe('Review of the display name.')
-          .meta({ examples: ['APPROVED'] }),
-        qualityRating: z
-          .string()
-          .optional()
-          .describe('`GREEN`, `YELLOW` or `RED`.')
-          .meta({ examples: ['GREEN'] }),
+        status: withExample(z.string().optional(), '`CONNECTED` if it can send.', 'CONNECTED'),
+        nameStatus: withExample(z.string().optional(), 'Review of the display name.', 'APPROVED'),
+        qualityRating: withExample(z.string().optional(), '`GREEN`, `YELLOW` or `RED`.', 'GREEN'),
         portfolioId: z.string().optional().describe("WhatsApp's ID of the business portfolio."),
-        messagingLimit: z
-          .string()
-          .optional()
-          .describe('Recipients per 24 hours, of the whole business portfolio.')
-          .meta({ examples: ['TIER_250'] }),
+        messagingLimit: withExample(
+          z.string().optional(),
+          'Recipients per 24 hours, of the whole business portfolio.',
+          'TIER_250',
+        ),
         addressed: Addressed.optional(),
-        throughputLevel: z
-          .string()
-          .optional()
-          .describe('`STANDARD` or `HIGH`.')
-          .meta({ examples: ['STANDARD'] }),
+        throughputLevel: withExample(z.string().optional(), '`STANDARD` or `HIGH`.', 'STANDARD'),
         onBusinessApp: z.boolean().optional().describe('Whether the WhatsApp Business app uses it too.'),
         checkedAt,
       })
@@ -116,13 +92,11 @@ export const WhatsAppAccountHealth = z
         endpoint: z
           .enum(['marketing_messages', 'messages'])
           .describe('The endpoint of WhatsApp that marketing templates are sent to. All others go to `/messages`.'),
-        onboardingStatus: z
-          .string()
-          .optional()
-          .describe(
-            '`ONBOARDED` if the WhatsApp Business Account uses the Marketing Messages API; otherwise why not, such as `ELIGIBLE` while the terms are not accepted.',
-          )
-          .meta({ examples: ['ONBOARDED'] }),
+        onboardingStatus: withExample(
+          z.string().optional(),
+          '`ONBOARDED` if the WhatsApp Business Account uses the Marketing Messages API; otherwise why not, such as `ELIGIBLE` while the terms are not accepted.',
+          'ONBOARDED',
+        ),
         offCloudApi: z
           .boolean()
           .optional()
@@ -133,11 +107,11 @@ export const WhatsAppAccountHealth = z
     callbacks: z
       .object({
         subscribed: z.boolean().optional().describe('Whether the app is subscribed to the WhatsApp Business Account.'),
-        callbackUrl: z
-          .string()
-          .optional()
-          .describe('Where WhatsApp sends callbacks of the app; absent if it is not known.')
-          .meta({ examples: ['https://waybill.example.com/webhooks/whatsapp'] }),
+        callbackUrl: withExample(
+          z.string().optional(),
+          'Where WhatsApp sends callbacks of the app; absent if it is not known.',
+          'https://waybill.example.com/webhooks/whatsapp',
+        ),
         fields: z.array(z.string()).describe('Fields that the app is subscribed to, as far as known.'),
         lastCallbackAt: Timestamp.optional().describe('When the last callback arrived, within 10 seconds.'),
         lastStatusAt: Timestamp.optional().describe('When the last status of a message arrived, within 10 seconds.'),
@@ -146,25 +120,13 @@ export const WhatsAppAccountHealth = z
       .describe('How statuses come back from WhatsApp.'),
     lastHour: z
       .object({
-        sent: z
-          .int()
-          .describe('Messages of the last hour that did not fail.')
-          .meta({ examples: [1042] }),
-        failed: z
-          .int()
-          .describe('Messages of the last hour that failed.')
-          .meta({ examples: [3] }),
+        sent: withExample(z.int(), 'Messages of the last hour that did not fail.', 1042),
+        failed: withExample(z.int(), 'Messages of the last hour that failed.', 3),
         failures: z
           .array(
             z.object({
-              code: z
-                .string()
-                .describe("WhatsApp's error code.")
-                .meta({ examples: ['131026'] }),
-              count: z
-                .int()
-                .describe('Messages that failed with it.')
-                .meta({ examples: [3] }),
+              code: withExample(z.string(), "WhatsApp's error code.", '131026'),
+              count: withExample(z.int(), 'Messages that failed with it.', 3),
             }),
           )
           .describe('The most frequent errors.'),

@@ -9,6 +9,7 @@ import {
   TemplateName,
   Timestamp,
   WhatsAppAccountId,
+  withExample,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 import { OneTimeCode } from './components.ts'
@@ -23,24 +24,25 @@ export const codeLimits = {
   maxExpirySeconds: 3600,
 } as const
 
-const Purpose = singleLine(64)
-  .default('default')
-  .describe('What the code is for. Codes for different purposes are independent; limits count them together.')
-  .meta({ examples: ['sign-in'] })
+const Purpose = withExample(
+  singleLine(64).default('default'),
+  'What the code is for. Codes for different purposes are independent; limits count them together.',
+  'sign-in',
+)
 
 /** One pattern instead of the formats `ipv4` and `ipv6`, because generated clients would have a type for each. */
 const [ipv4, ipv6] = [z.regexes.ipv4, z.regexes.ipv6].map(({ source }) => source.replace(/^\^/, '').replace(/\$$/, ''))
 const address = new RegExp(`^(?:${ipv4}|${ipv6}|::(?:[fF]{4}(?::0{1,4})?:)?${ipv4})$`)
 
-const ClientIp = z
-  .string()
-  .max(64, problems.atMostCharacters({ maxLength: 64 }))
-  .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
-  .optional()
-  .describe(
-    'IP address of your user, not of your server. Requests are also limited by this address; an IPv6 address counts with its /64 network.',
-  )
-  .meta({ examples: ['203.0.113.7'] })
+const ClientIp = withExample(
+  z
+    .string()
+    .max(64, problems.atMostCharacters({ maxLength: 64 }))
+    .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
+    .optional(),
+  'IP address of your user, not of your server. Requests are also limited by this address; an IPv6 address counts with its /64 network.',
+  '203.0.113.7',
+)
 
 const example = { to: '34600111222', purpose: 'sign-in', clientIp: '203.0.113.7' }
 
@@ -55,7 +57,7 @@ export const sendCode = procedure({
     'Generates a one-time code, or takes yours, sends it with an AUTHENTICATION template and remembers it until it is checked, replaced or expired. Only a keyed hash is stored, and the code is never returned. A new code for the same recipient and purpose replaces the one before, if it was sent. With an `Idempotency-Key`, a retry returns the stored result and never sends twice. Without one, the same request within 30 seconds returns the code that is on its way.',
   input: z.strictObject({
     to: PhoneNumber,
-    template: TemplateName.describe('Name of an approved AUTHENTICATION template.').meta({ examples: ['login_code'] }),
+    template: withExample(TemplateName, 'Name of an approved AUTHENTICATION template.', 'login_code'),
     language: LanguageCode,
     purpose: Purpose,
     code: OneTimeCode.optional().describe('A code of your own. When absent, digits are generated.'),
@@ -127,12 +129,14 @@ export const checkCode = procedure({
     'Checks what a user typed against the latest code that was sent to the recipient for the purpose. A right code is accepted once. Every check counts as an attempt, also of concurrent requests.',
   input: z.strictObject({
     to: PhoneNumber.describe('The recipient of the code, written as in `code.send`.'),
-    code: z
-      .string()
-      .min(1, problems.empty())
-      .max(64, problems.atMostCharacters({ maxLength: 64 }))
-      .describe('What the user typed.')
-      .meta({ examples: ['481516'] }),
+    code: withExample(
+      z
+        .string()
+        .min(1, problems.empty())
+        .max(64, problems.atMostCharacters({ maxLength: 64 })),
+      'What the user typed.',
+      '481516',
+    ),
     purpose: Purpose,
     clientIp: ClientIp,
   }),
@@ -140,10 +144,7 @@ export const checkCode = procedure({
     .object({
       verified: z.literal(true).describe('The code is right. A wrong code is an error.'),
       to: responseField(PhoneNumber).describe('The number that the recipient has verified.'),
-      purpose: z
-        .string()
-        .describe('What the code was for.')
-        .meta({ examples: ['sign-in'] }),
+      purpose: withExample(z.string(), 'What the code was for.', 'sign-in'),
     })
     .describe('A one-time code that was right.')
     .meta({ id: 'CheckedCode' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { publicAddress, singleLine, Timestamp } from '../fields.ts'
+import { publicAddress, singleLine, Timestamp, withExample } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
 export const componentLimits = {
@@ -42,23 +42,25 @@ function countFields(value: Readonly<Record<string, unknown>>, names: string[]):
   return names.filter((name) => value[name] !== undefined).length
 }
 
-const link = z
-  .string()
-  .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-  .regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf')
-  .describe('Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.')
-  .meta({ examples: ['https://example.com/invoice.pdf'] })
+const link = withExample(
+  z
+    .string()
+    .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+    .regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf'),
+  'Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.',
+  'https://example.com/invoice.pdf',
+)
 
-const mediaId = z
-  .string()
-  .regex(
-    /^(?:[0-9]{1,32}|med_[0-9a-z]{26})$/,
-    'must be the ID of an uploaded file: med_… of Waybill, or the digits of WhatsApp',
-  )
-  .describe(
-    'ID of an uploaded file, such as `med_01kah3b9mzf5vt2d0wq8r6x4ye`. The digits of WhatsApp are accepted too, for a file that was uploaded to WhatsApp from the same phone number.',
-  )
-  .meta({ examples: ['med_01kah3b9mzf5vt2d0wq8r6x4ye'] })
+const mediaId = withExample(
+  z
+    .string()
+    .regex(
+      /^(?:[0-9]{1,32}|med_[0-9a-z]{26})$/,
+      'must be the ID of an uploaded file: med_… of Waybill, or the digits of WhatsApp',
+    ),
+  'ID of an uploaded file, such as `med_01kah3b9mzf5vt2d0wq8r6x4ye`. The digits of WhatsApp are accepted too, for a file that was uploaded to WhatsApp from the same phone number.',
+  'med_01kah3b9mzf5vt2d0wq8r6x4ye',
+)
 
 export const MediaFile = exactlyOne(z.strictObject({ link: link.optional(), mediaId: mediaId.optional() }))
   .describe('An image or a video: either `link` or `mediaId`.')
@@ -69,10 +71,11 @@ export const DocumentFile = z
   .strictObject({
     link: link.optional(),
     mediaId: mediaId.optional(),
-    filename: singleLine(240)
-      .optional()
-      .describe('Name that the recipient sees. Its extension determines the icon.')
-      .meta({ examples: ['invoice.pdf'] }),
+    filename: withExample(
+      singleLine(240).optional(),
+      'Name that the recipient sees. Its extension determines the icon.',
+      'invoice.pdf',
+    ),
   })
   .refine((value) => countFields(value, ['link', 'mediaId']) === 1, 'must have exactly one of link, mediaId')
   .describe('A document: either `link` or `mediaId`.')
@@ -85,26 +88,24 @@ export type DocumentFile = z.infer<typeof DocumentFile>
 
 export const MessageLocation = z
   .strictObject({
-    latitude: z
-      .number()
-      .min(-90, problems.atLeast({ min: -90 }))
-      .max(90, problems.atMost({ max: 90 }))
-      .describe('Degrees north of the equator.')
-      .meta({ examples: [48.1374] }),
-    longitude: z
-      .number()
-      .min(-180, problems.atLeast({ min: -180 }))
-      .max(180, problems.atMost({ max: 180 }))
-      .describe('Degrees east of Greenwich.')
-      .meta({ examples: [11.5755] }),
-    name: singleLine(1000)
-      .optional()
-      .describe('Name of the place.')
-      .meta({ examples: ['Depot 7'] }),
-    address: singleLine(1000)
-      .optional()
-      .describe('Address of the place.')
-      .meta({ examples: ['Ringstr. 1, Munich'] }),
+    latitude: withExample(
+      z
+        .number()
+        .min(-90, problems.atLeast({ min: -90 }))
+        .max(90, problems.atMost({ max: 90 })),
+      'Degrees north of the equator.',
+      48.1374,
+    ),
+    longitude: withExample(
+      z
+        .number()
+        .min(-180, problems.atLeast({ min: -180 }))
+        .max(180, problems.atMost({ max: 180 })),
+      'Degrees east of Greenwich.',
+      11.5755,
+    ),
+    name: withExample(singleLine(1000).optional(), 'Name of the place.', 'Depot 7'),
+    address: withExample(singleLine(1000).optional(), 'Address of the place.', 'Ringstr. 1, Munich'),
   })
   .describe('A place on the map.')
   .meta({
@@ -113,15 +114,11 @@ export const MessageLocation = z
   })
 export type MessageLocation = z.infer<typeof MessageLocation>
 
-const productId = singleLine(256)
-  .describe('ID of the product in the catalogue (`product_retailer_id`).')
-  .meta({ examples: ['sku-1'] })
+const productId = withExample(singleLine(256), 'ID of the product in the catalogue (`product_retailer_id`).', 'sku-1')
 
 export const MessageProduct = z
   .strictObject({
-    catalogId: singleLine(64)
-      .describe('ID of the catalogue.')
-      .meta({ examples: ['194836987003835'] }),
+    catalogId: withExample(singleLine(64), 'ID of the catalogue.', '194836987003835'),
     productId,
   })
   .describe('A product of a catalogue.')
@@ -130,11 +127,7 @@ export type MessageProduct = z.infer<typeof MessageProduct>
 
 export const MessageHeader = exactlyOne(
   z.strictObject({
-    text: z
-      .string()
-      .optional()
-      .describe('Value of the variable in a text header.')
-      .meta({ examples: ['A-1024'] }),
+    text: withExample(z.string().optional(), 'Value of the variable in a text header.', 'A-1024'),
     image: MediaFile.optional(),
     video: MediaFile.optional(),
     document: DocumentFile.optional(),
@@ -157,16 +150,15 @@ function isShallow(value: unknown, depth = 0): boolean {
 
 export const FlowInput = z
   .strictObject({
-    token: singleLine(512)
-      .optional()
-      .describe('Returned by WhatsApp with the response to the flow.')
-      .meta({ examples: ['booking-7'] }),
-    data: z
-      .record(z.string(), z.unknown())
-      .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`)
-      .optional()
-      .describe('Data for the first screen of the flow.')
-      .meta({ examples: [{ service: 'haircut' }] }),
+    token: withExample(singleLine(512).optional(), 'Returned by WhatsApp with the response to the flow.', 'booking-7'),
+    data: withExample(
+      z
+        .record(z.string(), z.unknown())
+        .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`)
+        .optional(),
+      'Data for the first screen of the flow.',
+      { service: 'haircut' },
+    ),
   })
   .describe('What a flow button passes to its flow.')
   .meta({ id: 'FlowInput', examples: [{ token: 'booking-7' }] })
@@ -174,15 +166,15 @@ export type FlowInput = z.infer<typeof FlowInput>
 
 export const ProductSection = z
   .strictObject({
-    title: singleLine(componentLimits.sectionTitleCharacters)
-      .describe('Heading of the section.')
-      .meta({ examples: ['Best sellers'] }),
-    productIds: z
-      .array(productId)
-      .min(1, 'must have at least 1 product')
-      .max(componentLimits.products, `must have at most ${componentLimits.products} products`)
-      .describe('IDs of the products in the catalogue.')
-      .meta({ examples: [['sku-1', 'sku-2']] }),
+    title: withExample(singleLine(componentLimits.sectionTitleCharacters), 'Heading of the section.', 'Best sellers'),
+    productIds: withExample(
+      z
+        .array(productId)
+        .min(1, 'must have at least 1 product')
+        .max(componentLimits.products, `must have at most ${componentLimits.products} products`),
+      'IDs of the products in the catalogue.',
+      ['sku-1', 'sku-2'],
+    ),
   })
   .describe('A group of products.')
   .meta({ id: 'ProductSection', examples: [{ title: 'Best sellers', productIds: ['sku-1', 'sku-2'] }] })
@@ -203,29 +195,25 @@ export type ButtonProducts = z.infer<typeof ButtonProducts>
 
 export const MessageButton = exactlyOne(
   z.strictObject({
-    index: z
-      .int(problems.wholeNumber())
-      .min(0, problems.atLeast({ min: 0 }))
-      .max(componentLimits.buttons - 1, problems.atMost({ max: componentLimits.buttons - 1 }))
-      .describe('Position of the button among all buttons of the template, starting with 0.')
-      .meta({ examples: [0] }),
-    url: z
-      .string()
-      .optional()
-      .describe('End of the address of a URL button: the value of its variable.')
-      .meta({ examples: ['A-1024'] }),
-    payload: z
-      .string()
-      .min(1, problems.empty())
-      .max(256, problems.atMostCharacters({ maxLength: 256 }))
-      .optional()
-      .describe('Returned by WhatsApp when the recipient taps a quick-reply button.')
-      .meta({ examples: ['order-1042:yes'] }),
-    couponCode: z
-      .string()
-      .optional()
-      .describe('Code that a copy-code button copies.')
-      .meta({ examples: ['SPRING9'] }),
+    index: withExample(
+      z
+        .int(problems.wholeNumber())
+        .min(0, problems.atLeast({ min: 0 }))
+        .max(componentLimits.buttons - 1, problems.atMost({ max: componentLimits.buttons - 1 })),
+      'Position of the button among all buttons of the template, starting with 0.',
+      0,
+    ),
+    url: withExample(z.string().optional(), 'End of the address of a URL button: the value of its variable.', 'A-1024'),
+    payload: withExample(
+      z
+        .string()
+        .min(1, problems.empty())
+        .max(256, problems.atMostCharacters({ maxLength: 256 }))
+        .optional(),
+      'Returned by WhatsApp when the recipient taps a quick-reply button.',
+      'order-1042:yes',
+    ),
+    couponCode: withExample(z.string().optional(), 'Code that a copy-code button copies.', 'SPRING9'),
     flow: FlowInput.optional(),
     products: ButtonProducts.optional(),
   }),
@@ -239,14 +227,14 @@ export const MessageButtons = z
   .array(MessageButton)
   .max(componentLimits.buttons, `must have at most ${componentLimits.buttons} buttons`)
 
-export const OneTimeCode = z
-  .string()
-  .min(4, problems.atLeastCharacters({ min: 4 }))
-  .max(componentLimits.codeCharacters, problems.atMostCharacters({ maxLength: componentLimits.codeCharacters }))
-  .describe(
-    'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',
-  )
-  .meta({ examples: ['481516'] })
+export const OneTimeCode = withExample(
+  z
+    .string()
+    .min(4, problems.atLeastCharacters({ min: 4 }))
+    .max(componentLimits.codeCharacters, problems.atMostCharacters({ maxLength: componentLimits.codeCharacters })),
+  'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',
+  '481516',
+)
 
 export const MessageCard = z
   .strictObject({
@@ -270,21 +258,23 @@ const maxRawComponents = 20
 
 const RawComponent = z
   .looseObject({
-    type: z
-      .string()
-      .min(1, problems.empty())
-      .max(64, problems.atMostCharacters({ maxLength: 64 }))
-      .describe('Kind of the component, in lower case.')
-      .meta({ examples: ['body'] }),
+    type: withExample(
+      z
+        .string()
+        .min(1, problems.empty())
+        .max(64, problems.atMostCharacters({ maxLength: 64 })),
+      'Kind of the component, in lower case.',
+      'body',
+    ),
   })
   .describe("A component as WhatsApp's own interface takes it.")
   .meta({ id: 'RawComponent', examples: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }] })
 
-export const RawComponents = z
-  .array(RawComponent)
-  .max(maxRawComponents, `must have at most ${maxRawComponents} components`)
-  .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`)
-  .describe(
-    "WhatsApp's own `template.components`, instead of all other values, for what Waybill has no field for yet. Passed on as it is: only its shape and size are checked.",
-  )
-  .meta({ examples: [[{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }]] })
+export const RawComponents = withExample(
+  z
+    .array(RawComponent)
+    .max(maxRawComponents, `must have at most ${maxRawComponents} components`)
+    .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`),
+  "WhatsApp's own `template.components`, instead of all other values, for what Waybill has no field for yet. Passed on as it is: only its shape and size are checked.",
+  [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }],
+)

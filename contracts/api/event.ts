@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { MessageEvent, messageEventTypes } from '../events.ts'
-import { idCursor, MessageId, NextCursor, PageLimit, Timestamp } from '../fields.ts'
+import { idCursor, MessageId, NextCursor, PageLimit, Timestamp, withExample } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 export const ListedEvent = z
   .object({
-    eventId: z
-      .string()
-      .describe('ID of the event: the `webhook-id` of every attempt to deliver it.')
-      .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+    eventId: withExample(
+      z.string(),
+      'ID of the event: the `webhook-id` of every attempt to deliver it.',
+      'evt_01kah3bc4pj1m6x8z0v2t5r7qd',
+    ),
     event: MessageEvent,
   })
   .describe('An event with its ID.')
@@ -34,11 +35,7 @@ export const listEvents = procedure({
   description:
     'Lists the message events of this account, oldest first, for as long as they are kept: for callers that missed webhooks or have no endpoint. Events of WhatsApp accounts are not listed. New events always appear after those already listed, even when the clock of the database is set back. To go on later, pass the `eventId` of the last event seen as `cursor`.',
   input: z.strictObject({
-    type: z
-      .enum(messageEventTypes)
-      .optional()
-      .describe('Only events of this type.')
-      .meta({ examples: ['message.failed'] }),
+    type: withExample(z.enum(messageEventTypes).optional(), 'Only events of this type.', 'message.failed'),
     messageId: MessageId.optional().describe('Only events of this message.'),
     from: Timestamp.optional().describe('Only events recorded at or after this time.'),
     until: Timestamp.optional().describe('Only events recorded before this time.'),

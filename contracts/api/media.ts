@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { MediaId, publicAddress, responseField, singleLine, Timestamp, WhatsAppAccountId } from '../fields.ts'
+import {
+  MediaId,
+  publicAddress,
+  responseField,
+  singleLine,
+  Timestamp,
+  WhatsAppAccountId,
+  withExample,
+} from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The kinds of files that a template header can show. */
@@ -14,18 +22,22 @@ export const maxMediaBytes = {
   document: 100 * 1024 * 1024,
 } as const satisfies Record<MediaKind, number>
 
-const FileName = singleLine(240)
-  .describe('Name that the recipient of a document sees. Its extension determines the icon.')
-  .meta({ examples: ['invoice.pdf'] })
+const FileName = withExample(
+  singleLine(240),
+  'Name that the recipient of a document sees. Its extension determines the icon.',
+  'invoice.pdf',
+)
 
 export const ImportMediaRequest = z
   .strictObject({
-    link: z
-      .string()
-      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-      .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf')
-      .describe('Public https address of the file. Waybill downloads it once, and follows no redirect.')
-      .meta({ examples: ['https://example.com/invoice.pdf'] }),
+    link: withExample(
+      z
+        .string()
+        .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+        .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf'),
+      'Public https address of the file. Waybill downloads it once, and follows no redirect.',
+      'https://example.com/invoice.pdf',
+    ),
     filename: FileName.optional(),
     accountId: WhatsAppAccountId.optional().describe(
       'ID of the WhatsApp account that will send the file first. When absent, the default account is used.',
@@ -42,22 +54,14 @@ export type MediaFields = z.infer<typeof MediaFields>
 export const Media = z
   .object({
     mediaId: responseField(MediaId),
-    kind: z
-      .enum(mediaKinds)
-      .describe('The kind of header that can show the file.')
-      .meta({ examples: ['document'] }),
-    type: z
-      .string()
-      .describe('Media type of the file, determined from its content.')
-      .meta({ examples: ['application/pdf'] }),
-    size: z
-      .int()
-      .describe('Size in bytes.')
-      .meta({ examples: [48_213] }),
-    sha256: z
-      .string()
-      .describe('SHA-256 hash of the file, in hexadecimal digits.')
-      .meta({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] }),
+    kind: withExample(z.enum(mediaKinds), 'The kind of header that can show the file.', 'document'),
+    type: withExample(z.string(), 'Media type of the file, determined from its content.', 'application/pdf'),
+    size: withExample(z.int(), 'Size in bytes.', 48_213),
+    sha256: withExample(
+      z.string(),
+      'SHA-256 hash of the file, in hexadecimal digits.',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    ),
     filename: responseField(FileName).optional(),
     createdAt: Timestamp.describe('When the file was uploaded.'),
     expiresAt: Timestamp.describe('When the file is deleted, unless it is uploaded again before.'),

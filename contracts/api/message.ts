@@ -19,6 +19,7 @@ import {
   UserId,
   WaId,
   WaMessageId,
+  withExample,
 } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
 import { CostEstimate } from '../pricing.ts'
@@ -95,50 +96,19 @@ export type SentMessage = z.infer<typeof SentMessage>
 
 export const PreviewMedia = z
   .object({
-    type: z
-      .string()
-      .describe('`image`, `video`, `document`, `location` or `product`.')
-      .meta({ examples: ['document'] }),
-    link: z
-      .string()
-      .optional()
-      .describe('Address that WhatsApp downloads the file from.')
-      .meta({ examples: ['https://example.com/invoice.pdf'] }),
-    mediaId: z
-      .string()
-      .optional()
-      .describe('ID of the uploaded file.')
-      .meta({ examples: ['1037543291543636'] }),
-    filename: z
-      .string()
-      .optional()
-      .describe('Name of a document.')
-      .meta({ examples: ['invoice.pdf'] }),
-    name: z
-      .string()
-      .optional()
-      .describe('Name of a place.')
-      .meta({ examples: ['Depot 7'] }),
-    address: z
-      .string()
-      .optional()
-      .describe('Address of a place.')
-      .meta({ examples: ['Ringstr. 1, Munich'] }),
-    latitude: z
-      .number()
-      .optional()
-      .describe('Latitude of a place.')
-      .meta({ examples: [48.1374] }),
-    longitude: z
-      .number()
-      .optional()
-      .describe('Longitude of a place.')
-      .meta({ examples: [11.5755] }),
-    productId: z
-      .string()
-      .optional()
-      .describe('ID of a product in its catalogue.')
-      .meta({ examples: ['sku-1'] }),
+    type: withExample(z.string(), '`image`, `video`, `document`, `location` or `product`.', 'document'),
+    link: withExample(
+      z.string().optional(),
+      'Address that WhatsApp downloads the file from.',
+      'https://example.com/invoice.pdf',
+    ),
+    mediaId: withExample(z.string().optional(), 'ID of the uploaded file.', '1037543291543636'),
+    filename: withExample(z.string().optional(), 'Name of a document.', 'invoice.pdf'),
+    name: withExample(z.string().optional(), 'Name of a place.', 'Depot 7'),
+    address: withExample(z.string().optional(), 'Address of a place.', 'Ringstr. 1, Munich'),
+    latitude: withExample(z.number().optional(), 'Latitude of a place.', 48.1374),
+    longitude: withExample(z.number().optional(), 'Longitude of a place.', 11.5755),
+    productId: withExample(z.string().optional(), 'ID of a product in its catalogue.', 'sku-1'),
   })
   .describe('What a header without text shows.')
   .meta({ id: 'PreviewMedia' })
@@ -146,33 +116,20 @@ export type PreviewMedia = z.infer<typeof PreviewMedia>
 
 export const PreviewButton = z
   .object({
-    index: z
-      .int()
-      .describe('Position among all buttons, starting with 0.')
-      .meta({ examples: [0] }),
-    type: z
-      .string()
-      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.')
-      .meta({ examples: ['URL'] }),
-    text: z
-      .string()
-      .describe('Label of the button.')
-      .meta({ examples: ['Track my order'] }),
-    url: z
-      .string()
-      .optional()
-      .describe('Address that a URL button opens, with its variable filled in.')
-      .meta({ examples: ['https://example.com/track/WB-1042'] }),
-    payload: z
-      .string()
-      .optional()
-      .describe('Returned by WhatsApp when the recipient taps a quick-reply button.')
-      .meta({ examples: ['order-1042:yes'] }),
-    couponCode: z
-      .string()
-      .optional()
-      .describe('Code that a copy-code button copies.')
-      .meta({ examples: ['SPRING9'] }),
+    index: withExample(z.int(), 'Position among all buttons, starting with 0.', 0),
+    type: withExample(z.string(), '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.', 'URL'),
+    text: withExample(z.string(), 'Label of the button.', 'Track my order'),
+    url: withExample(
+      z.string().optional(),
+      'Address that a URL button opens, with its variable filled in.',
+      'https://example.com/track/WB-1042',
+    ),
+    payload: withExample(
+      z.string().optional(),
+      'Returned by WhatsApp when the recipient taps a quick-reply button.',
+      'order-1042:yes',
+    ),
+    couponCode: withExample(z.string().optional(), 'Code that a copy-code button copies.', 'SPRING9'),
   })
   .describe('A button as its recipient would see it.')
   .meta({ id: 'PreviewButton' })
@@ -181,11 +138,7 @@ export type PreviewButton = z.infer<typeof PreviewButton>
 export const PreviewCard = z
   .object({
     headerMedia: PreviewMedia.optional().describe('What the card shows on top.'),
-    body: z
-      .string()
-      .optional()
-      .describe('Text of the card with its variables filled in.')
-      .meta({ examples: ['Aloe vera, 15 cm'] }),
+    body: withExample(z.string().optional(), 'Text of the card with its variables filled in.', 'Aloe vera, 15 cm'),
     buttonDetails: z.array(PreviewButton).optional().describe('Buttons of the card.'),
   })
   .describe('A card of a carousel as its recipient would see it.')
@@ -199,26 +152,21 @@ export const MessagePreview = z
     template: responseField(TemplateName),
     language: responseField(LanguageCode),
     accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that would send.'),
-    header: z
-      .string()
-      .optional()
-      .describe('Header text with its variable filled in, if the template has one.')
-      .meta({ examples: ['Your order'] }),
+    header: withExample(
+      z.string().optional(),
+      'Header text with its variable filled in, if the template has one.',
+      'Your order',
+    ),
     headerMedia: PreviewMedia.optional().describe('What the header shows instead of a text.'),
-    body: z
-      .string()
-      .describe('Body text with the variables filled in.')
-      .meta({ examples: ['Hello Ada, your order WB-1042 is on its way.'] }),
-    footer: z
-      .string()
-      .optional()
-      .describe('Footer text, if the template has one.')
-      .meta({ examples: ['Waybill Demo Shop'] }),
-    buttons: z
-      .array(z.string())
-      .optional()
-      .describe('Button labels, if the template has buttons.')
-      .meta({ examples: [['Track my order']] }),
+    body: withExample(
+      z.string(),
+      'Body text with the variables filled in.',
+      'Hello Ada, your order WB-1042 is on its way.',
+    ),
+    footer: withExample(z.string().optional(), 'Footer text, if the template has one.', 'Waybill Demo Shop'),
+    buttons: withExample(z.array(z.string()).optional(), 'Button labels, if the template has buttons.', [
+      'Track my order',
+    ]),
     buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
     cards: z.array(PreviewCard).optional().describe('Cards of a carousel.'),
     costEstimate: CostEstimate.optional().describe(
@@ -231,14 +179,12 @@ export type MessagePreview = z.infer<typeof MessagePreview>
 
 export const MessageError = z
   .object({
-    code: z
-      .string()
-      .describe("WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.")
-      .meta({ examples: ['131026'] }),
-    message: z
-      .string()
-      .describe('What went wrong, in words.')
-      .meta({ examples: ['Message undeliverable'] }),
+    code: withExample(
+      z.string(),
+      "WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.",
+      '131026',
+    ),
+    message: withExample(z.string(), 'What went wrong, in words.', 'Message undeliverable'),
   })
   .describe('Why a message failed.')
   .meta({ id: 'MessageError' })
@@ -393,9 +339,7 @@ const messageFilters = {
   ),
   recipient: UserId.optional().describe('Only messages to this recipient, also to the number if it is known.'),
   template: TemplateName.optional().describe('Only messages of this template.'),
-  status: MessageStatus.optional()
-    .describe('Only messages with this status.')
-    .meta({ examples: ['failed'] }),
+  status: withExample(MessageStatus.optional(), 'Only messages with this status.', 'failed'),
   errorCode: FailureCode.optional().describe(
     "Only messages that failed with this code: WhatsApp's or one of ours. `UNKNOWN` if WhatsApp gave none.",
   ),
@@ -443,15 +387,17 @@ export const exportMessages = procedure({
   description:
     'Streams all messages that match, newest first: one `Message` per line, or CSV (RFC 4180) with a header row. A failure after the first byte closes the connection before the last chunk; then continue with the last complete `messageId` as `cursor`. Each account has one export at a time, and 30 per hour.',
   input: z.strictObject({
-    format: z
-      .enum(['ndjson', 'csv'])
-      .default('ndjson')
-      .describe('`ndjson`: one JSON object per line. `csv`: one row per message.')
-      .meta({ examples: ['ndjson'] }),
+    format: withExample(
+      z.enum(['ndjson', 'csv']).default('ndjson'),
+      '`ndjson`: one JSON object per line. `csv`: one row per message.',
+      'ndjson',
+    ),
     ...messageFilters,
-    cursor: MessageCursor.describe('The last `messageId` received, to continue after it.').meta({
-      examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'],
-    }),
+    cursor: withExample(
+      MessageCursor,
+      'The last `messageId` received, to continue after it.',
+      'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+    ),
   }),
   output: z.string().describe('The messages, newest first.'),
   streams: Object.values(exportTypes),

@@ -11,6 +11,7 @@ import {
   Timestamp,
   requireRecipient,
   UserId,
+  withExample,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
@@ -18,12 +19,11 @@ import { procedure } from '../procedure.ts'
 export const recipientReasons = ['reply', 'preference', 'rejected'] as const
 export const suppressionReasons = [...recipientReasons, 'manual', 'import'] as const
 
-export const SuppressionReason = z
-  .enum(suppressionReasons)
-  .describe(
-    '`reply`: the recipient sent a word such as STOP. `preference`: the recipient stopped marketing messages in WhatsApp. `rejected`: WhatsApp rejected a message with 131050. `manual`, `import`: added by you.',
-  )
-  .meta({ examples: ['reply'] })
+export const SuppressionReason = withExample(
+  z.enum(suppressionReasons),
+  '`reply`: the recipient sent a word such as STOP. `preference`: the recipient stopped marketing messages in WhatsApp. `rejected`: WhatsApp rejected a message with 131050. `manual`, `import`: added by you.',
+  'reply',
+)
 export type SuppressionReason = z.infer<typeof SuppressionReason>
 
 export const Suppression = z
@@ -34,12 +34,11 @@ export const Suppression = z
     userId: KnownUserId.optional(),
     reason: SuppressionReason,
     since: Timestamp.describe('When the recipient was put on the list.'),
-    allMessages: z
-      .boolean()
-      .describe(
-        'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
-      )
-      .meta({ examples: [false] }),
+    allMessages: withExample(
+      z.boolean(),
+      'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
+      false,
+    ),
     accountId: responseField(WhatsAppAccountId)
       .optional()
       .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
@@ -59,13 +58,11 @@ export type SuppressionPage = z.infer<typeof SuppressionPage>
 
 export const maxImportedRecipients = 1000
 
-const AllMessages = z
-  .boolean()
-  .default(false)
-  .describe(
-    'Also stop the categories that suppressed recipients otherwise get, such as order confirmations and one-time codes. Recipients who are on the list with `true` stay so; remove them to change it.',
-  )
-  .meta({ examples: [false] })
+const AllMessages = withExample(
+  z.boolean().default(false),
+  'Also stop the categories that suppressed recipients otherwise get, such as order confirmations and one-time codes. Recipients who are on the list with `true` stay so; remove them to change it.',
+  false,
+)
 
 const exampleSuppression = {
   to: '34600111222',
@@ -159,12 +156,14 @@ export const importSuppressions = procedure({
   summary: 'Add many recipients to the suppression list',
   description: `Adds up to ${maxImportedRecipients} recipients at once, all or none: a malformed one fails the request. Repeat it for longer lists.`,
   input: z.strictObject({
-    recipients: z
-      .array(ImportedRecipient)
-      .min(1, 'must have at least one recipient')
-      .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} recipients`)
-      .describe('Numbers and user IDs.')
-      .meta({ examples: [['34600111222', 'ES.2041776300912345']] }),
+    recipients: withExample(
+      z
+        .array(ImportedRecipient)
+        .min(1, 'must have at least one recipient')
+        .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} recipients`),
+      'Numbers and user IDs.',
+      ['34600111222', 'ES.2041776300912345'],
+    ),
     allMessages: AllMessages,
   }),
   output: z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WhatsAppAccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
+import { WhatsAppAccountId, LanguageCode, responseField, TemplateName, withExample } from '../fields.ts'
 import { changes, templateDeletion } from '../facts/changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
@@ -8,31 +8,25 @@ export const TemplateChange = z
   .object({
     name: responseField(TemplateName),
     language: responseField(LanguageCode),
-    templateId: z
-      .string()
-      .describe("WhatsApp's ID of the template.")
-      .meta({ examples: ['1304694804498707'] }),
-    status: z
-      .string()
-      .describe('Approval status as WhatsApp names it: `PENDING` until the review ends.')
-      .meta({ examples: ['PENDING'] }),
-    category: z
-      .string()
-      .optional()
-      .describe('The category that WhatsApp assigned, which can differ from the one in the request.')
-      .meta({ examples: ['UTILITY'] }),
+    templateId: withExample(z.string(), "WhatsApp's ID of the template.", '1304694804498707'),
+    status: withExample(
+      z.string(),
+      'Approval status as WhatsApp names it: `PENDING` until the review ends.',
+      'PENDING',
+    ),
+    category: withExample(
+      z.string().optional(),
+      'The category that WhatsApp assigned, which can differ from the one in the request.',
+      'UTILITY',
+    ),
     changed: z
       .boolean()
       .describe('False if WhatsApp had this template already, for example because a request was repeated.'),
-    notice: z
-      .string()
-      .optional()
-      .describe('What to know about it, such as a category that WhatsApp changed.')
-      .meta({
-        examples: [
-          'WhatsApp changed the category from UTILITY to MARKETING. Messages are charged and limited accordingly.',
-        ],
-      }),
+    notice: withExample(
+      z.string().optional(),
+      'What to know about it, such as a category that WhatsApp changed.',
+      'WhatsApp changed the category from UTILITY to MARKETING. Messages are charged and limited accordingly.',
+    ),
   })
   .describe('A template after a change.')
   .meta({ id: 'TemplateChange' })
@@ -145,10 +139,9 @@ export const deleteTemplate = procedure({
   output: z
     .object({
       name: responseField(TemplateName),
-      languages: z
-        .array(z.string())
-        .describe('The languages that were deleted; empty if there was none left.')
-        .meta({ examples: [['en']] }),
+      languages: withExample(z.array(z.string()), 'The languages that were deleted; empty if there was none left.', [
+        'en',
+      ]),
     })
     .describe('What was deleted.')
     .meta({ id: 'DeletedTemplate' }),

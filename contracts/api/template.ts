@@ -9,21 +9,19 @@ import {
   TemplateName,
   Timestamp,
   WhatsAppAccountId,
+  withExample,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 import type { SendMessageRequest } from './message.ts'
 
 export const Placeholder = z
   .object({
-    key: z
-      .string()
-      .describe('Key to use in `variables`: the number of the placeholder, or its name.')
-      .meta({ examples: ['1'] }),
-    example: z
-      .string()
-      .optional()
-      .describe('Example value given when the template was submitted for approval.')
-      .meta({ examples: ['Ada'] }),
+    key: withExample(z.string(), 'Key to use in `variables`: the number of the placeholder, or its name.', '1'),
+    example: withExample(
+      z.string().optional(),
+      'Example value given when the template was submitted for approval.',
+      'Ada',
+    ),
   })
   .describe('One placeholder of a template body, which a send fills with a variable.')
   .meta({ id: 'Placeholder' })
@@ -31,39 +29,37 @@ export type Placeholder = z.infer<typeof Placeholder>
 
 export const TemplateButton = z
   .object({
-    type: z
-      .string()
-      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.')
-      .meta({ examples: ['QUICK_REPLY'] }),
-    text: z
-      .string()
-      .optional()
-      .describe('Button label.')
-      .meta({ examples: ['Track my order'] }),
-    url: z
-      .string()
-      .optional()
-      .describe('Address of a URL button; a send fills its placeholder.')
-      .meta({ examples: ['https://example.com/track/{{1}}'] }),
+    type: withExample(
+      z.string(),
+      '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.',
+      'QUICK_REPLY',
+    ),
+    text: withExample(z.string().optional(), 'Button label.', 'Track my order'),
+    url: withExample(
+      z.string().optional(),
+      'Address of a URL button; a send fills its placeholder.',
+      'https://example.com/track/{{1}}',
+    ),
   })
   .describe('One button of a template.')
   .meta({ id: 'TemplateButton' })
 
 const componentShape = {
-  type: z
-    .string()
-    .describe('`HEADER`, `BODY`, `FOOTER`, `BUTTONS`, `CAROUSEL` or `LIMITED_TIME_OFFER`; WhatsApp may add others.')
-    .meta({ examples: ['BODY'] }),
-  format: z
-    .string()
-    .optional()
-    .describe('Of a header: `TEXT`, `IMAGE`, `VIDEO`, `DOCUMENT`, `LOCATION` or `PRODUCT`.')
-    .meta({ examples: ['TEXT'] }),
-  text: z
-    .string()
-    .optional()
-    .describe('Text with its placeholders.')
-    .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
+  type: withExample(
+    z.string(),
+    '`HEADER`, `BODY`, `FOOTER`, `BUTTONS`, `CAROUSEL` or `LIMITED_TIME_OFFER`; WhatsApp may add others.',
+    'BODY',
+  ),
+  format: withExample(
+    z.string().optional(),
+    'Of a header: `TEXT`, `IMAGE`, `VIDEO`, `DOCUMENT`, `LOCATION` or `PRODUCT`.',
+    'TEXT',
+  ),
+  text: withExample(
+    z.string().optional(),
+    'Text with its placeholders.',
+    'Hello {{1}}, your order {{2}} is on its way.',
+  ),
   buttons: z.array(TemplateButton).optional().describe('Of the component `BUTTONS`.'),
 }
 
@@ -95,26 +91,23 @@ export const Template = z
   .object({
     name: responseField(TemplateName),
     language: responseField(LanguageCode),
-    status: z
-      .string()
-      .describe('Approval status as WhatsApp names it. Only `APPROVED` can be sent.')
-      .meta({ examples: ['APPROVED'] }),
-    category: z
-      .string()
-      .optional()
-      .describe('`AUTHENTICATION`, `MARKETING` or `UTILITY`; WhatsApp may add others.')
-      .meta({ examples: ['UTILITY'] }),
+    status: withExample(z.string(), 'Approval status as WhatsApp names it. Only `APPROVED` can be sent.', 'APPROVED'),
+    category: withExample(
+      z.string().optional(),
+      '`AUTHENTICATION`, `MARKETING` or `UTILITY`; WhatsApp may add others.',
+      'UTILITY',
+    ),
     sendable: z.boolean().describe('Whether a send of this template is accepted now.'),
-    reason: z
-      .string()
-      .optional()
-      .describe('Why the template cannot be sent; present only when `sendable` is false.')
-      .meta({ examples: ['its status is PAUSED'] }),
-    rejectedReason: z
-      .string()
-      .optional()
-      .describe("WhatsApp's reason for rejecting it, such as `INVALID_FORMAT`; absent if it was not rejected.")
-      .meta({ examples: ['INVALID_FORMAT'] }),
+    reason: withExample(
+      z.string().optional(),
+      'Why the template cannot be sent; present only when `sendable` is false.',
+      'its status is PAUSED',
+    ),
+    rejectedReason: withExample(
+      z.string().optional(),
+      "WhatsApp's reason for rejecting it, such as `INVALID_FORMAT`; absent if it was not rejected.",
+      'INVALID_FORMAT',
+    ),
     placeholders: z.array(Placeholder).describe('The variables a send needs, in order.'),
     components: z.array(TemplateComponent).describe('The parts of the template.'),
     example: TemplateExample.optional().describe(
@@ -206,10 +199,7 @@ export const listTemplates = procedure({
   summary: 'List templates with the placeholders they need',
   description: 'Lists the templates of the WhatsApp account by name and language, one page at a time.',
   input: z.strictObject({
-    status: singleLine(64)
-      .optional()
-      .describe('Only templates with this status, such as `APPROVED`.')
-      .meta({ examples: ['APPROVED'] }),
+    status: withExample(singleLine(64).optional(), 'Only templates with this status, such as `APPROVED`.', 'APPROVED'),
     accountId: WhatsAppAccountId.optional(),
     cursor: cursor(/^[^.\x00-\x1f\x7f]+[.][^.\x00-\x1f\x7f]+$/)
       .optional()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../fields.ts'
+import { Timestamp, withExample } from '../fields.ts'
 import { defineEvent } from './event.ts'
 
 /** Reported to the other endpoints of the account. */
@@ -10,21 +10,11 @@ export const EndpointFailingEvent = defineEvent({
   description: 'A webhook endpoint of the account fails.',
   texts: { data: 'The endpoint that fails.', timestamp: 'When it was noticed.' },
   schema: z.object({
-    endpointId: z
-      .string()
-      .describe('ID of the endpoint that fails.')
-      .meta({ examples: ['ep_01kah38x7w6c5b4a3z2y1x0wvt'] }),
-    host: z
-      .string()
-      .describe('Host of its URL. The rest of the URL can hold secrets.')
-      .meta({ examples: ['hooks.example.com'] }),
+    endpointId: withExample(z.string(), 'ID of the endpoint that fails.', 'ep_01kah38x7w6c5b4a3z2y1x0wvt'),
+    host: withExample(z.string(), 'Host of its URL. The rest of the URL can hold secrets.', 'hooks.example.com'),
     disabled: z.boolean().describe('Whether Waybill has disabled it, so that its deliveries wait.'),
     failingSince: Timestamp.optional().describe('Since when every attempt has failed.'),
-    reason: z
-      .string()
-      .optional()
-      .describe('Why it is disabled; absent if it is not.')
-      .meta({ examples: ['it answered 410 Gone'] }),
+    reason: withExample(z.string().optional(), 'Why it is disabled; absent if it is not.', 'it answered 410 Gone'),
   }),
   example: {
     timestamp: '2026-11-20T09:35:00.000Z',

@@ -12,6 +12,7 @@ import {
   WaId,
   WaMessageId,
   WhatsAppAccountId,
+  withExample,
 } from '../fields.ts'
 import { defineEvent, sharedExample } from './event.ts'
 
@@ -145,18 +146,16 @@ export const MessageReply = z
       .describe(
         '`button`: tapped a quick-reply button. `text`: wrote a text. `flow`: completed a flow. `contact`: shared the number that `REQUEST_CONTACT_INFO` asks for.',
       ),
-    text: z
-      .string()
-      .optional()
-      .describe(
-        'Label of the button, the text that was written, or the number that was shared; at most 4096 characters.',
-      )
-      .meta({ examples: ['Yes'] }),
-    payload: z
-      .string()
-      .optional()
-      .describe('Payload of the button, or the answers of a flow as JSON text; at most 16384 characters.')
-      .meta({ examples: ['order-1042:yes'] }),
+    text: withExample(
+      z.string().optional(),
+      'Label of the button, the text that was written, or the number that was shared; at most 4096 characters.',
+      'Yes',
+    ),
+    payload: withExample(
+      z.string().optional(),
+      'Payload of the button, or the answers of a flow as JSON text; at most 16384 characters.',
+      'order-1042:yes',
+    ),
     truncated: z.literal(true).optional().describe('Present only if `text` or `payload` was longer and is cut off.'),
   })
   .describe('What the recipient answered.')

@@ -1,28 +1,19 @@
 import { z } from 'zod'
-import { LanguageCode, responseField, TemplateName, Timestamp, WhatsAppAccountId } from '../fields.ts'
+import { LanguageCode, responseField, TemplateName, Timestamp, WhatsAppAccountId, withExample } from '../fields.ts'
 import { CategoryCost } from '../pricing.ts'
 import { defineEvent, sharedExample, type Texts } from './event.ts'
 
 const TemplateFacts = z.object({
   template: responseField(TemplateName),
   language: responseField(LanguageCode),
-  templateId: z
-    .string()
-    .describe("WhatsApp's ID of the template.")
-    .meta({ examples: ['1304694804498707'] }),
-  accountIds: z
-    .array(responseField(WhatsAppAccountId))
-    .describe('IDs of the WhatsApp accounts that share the template.')
-    .meta({ examples: [['wa_01kah39zr4e8m5n6p7q8s9t0vw']] }),
-  status: z
-    .string()
-    .describe('Approval status as WhatsApp names it.')
-    .meta({ examples: ['APPROVED'] }),
-  category: z
-    .string()
-    .optional()
-    .describe('The category that WhatsApp assigned.')
-    .meta({ examples: ['UTILITY'] }),
+  templateId: withExample(z.string(), "WhatsApp's ID of the template.", '1304694804498707'),
+  accountIds: withExample(
+    z.array(responseField(WhatsAppAccountId)),
+    'IDs of the WhatsApp accounts that share the template.',
+    ['wa_01kah39zr4e8m5n6p7q8s9t0vw'],
+  ),
+  status: withExample(z.string(), 'Approval status as WhatsApp names it.', 'APPROVED'),
+  category: withExample(z.string().optional(), 'The category that WhatsApp assigned.', 'UTILITY'),
 })
 
 const ofTemplate: Texts = { data: 'The template that it happened to.', timestamp: 'When Waybill noticed it.' }
@@ -53,10 +44,7 @@ export const TemplateRejectedEvent = defineEvent({
   description: 'WhatsApp rejected a template.',
   texts: ofTemplate,
   schema: TemplateFacts.extend({
-    reason: z
-      .string()
-      .describe('Why, as WhatsApp names it.')
-      .meta({ examples: ['INVALID_FORMAT'] }),
+    reason: withExample(z.string(), 'Why, as WhatsApp names it.', 'INVALID_FORMAT'),
   }),
   example: {
     timestamp: '2026-11-20T09:30:00.000Z',
@@ -71,11 +59,11 @@ export const TemplatePausedEvent = defineEvent({
   description: 'WhatsApp paused or disabled a template.',
   texts: ofTemplate,
   schema: TemplateFacts.extend({
-    qualityScore: z
-      .string()
-      .optional()
-      .describe('`GREEN`, `YELLOW`, `RED` or `UNKNOWN`; absent if it is not known.')
-      .meta({ examples: ['RED'] }),
+    qualityScore: withExample(
+      z.string().optional(),
+      '`GREEN`, `YELLOW`, `RED` or `UNKNOWN`; absent if it is not known.',
+      'RED',
+    ),
   }),
   example: {
     timestamp: '2026-11-20T09:30:00.000Z',
@@ -90,14 +78,8 @@ export const TemplateCategoryChangedEvent = defineEvent({
   description: 'WhatsApp changed the category of a template.',
   texts: ofTemplate,
   schema: TemplateFacts.extend({
-    category: z
-      .string()
-      .describe('The new category.')
-      .meta({ examples: ['MARKETING'] }),
-    previousCategory: z
-      .string()
-      .describe('The category before.')
-      .meta({ examples: ['UTILITY'] }),
+    category: withExample(z.string(), 'The new category.', 'MARKETING'),
+    previousCategory: withExample(z.string(), 'The category before.', 'UTILITY'),
   }),
   example: {
     timestamp: '2026-11-20T09:30:00.000Z',
@@ -112,10 +94,11 @@ export const TemplateCategoryChangingEvent = defineEvent({
   description: 'WhatsApp announced another category for a template.',
   texts: ofTemplate,
   schema: TemplateFacts.extend({
-    newCategory: z
-      .string()
-      .describe('The announced category. Until then, `category` and the price stay.')
-      .meta({ examples: ['MARKETING'] }),
+    newCategory: withExample(
+      z.string(),
+      'The announced category. Until then, `category` and the price stay.',
+      'MARKETING',
+    ),
     takesEffectAt: Timestamp.optional().describe('When it takes effect; absent if WhatsApp did not say it.'),
     cost: CategoryCost.optional(),
   }),

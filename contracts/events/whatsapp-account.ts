@@ -1,18 +1,15 @@
 import { z } from 'zod'
-import { responseField, Timestamp, WhatsAppAccountId } from '../fields.ts'
+import { responseField, Timestamp, WhatsAppAccountId, withExample } from '../fields.ts'
 import { defineEvent, sharedExample, type Texts } from './event.ts'
 
 const WhatsAppAccountFacts = z.object({
   accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
-  phoneNumberId: z
-    .string()
-    .describe("WhatsApp's ID of the phone number.")
-    .meta({ examples: ['106540352242922'] }),
-  displayPhoneNumber: z
-    .string()
-    .optional()
-    .describe('The phone number, as WhatsApp shows it; absent if it is not known.')
-    .meta({ examples: ['+34 600 111 222'] }),
+  phoneNumberId: withExample(z.string(), "WhatsApp's ID of the phone number.", '106540352242922'),
+  displayPhoneNumber: withExample(
+    z.string().optional(),
+    'The phone number, as WhatsApp shows it; absent if it is not known.',
+    '+34 600 111 222',
+  ),
   isDefault: z.boolean().describe('Whether requests without `accountId` use it.'),
 })
 
@@ -33,10 +30,7 @@ export const WhatsAppAccountInactiveEvent = defineEvent({
   texts: ofAccount,
   schema: WhatsAppAccountFacts.extend({
     by: z.enum(['whatsapp', 'user']).describe('Who made it inactive.'),
-    reason: z
-      .string()
-      .describe('Why, in words.')
-      .meta({ examples: ['WhatsApp rejected it (190): Access token has expired'] }),
+    reason: withExample(z.string(), 'Why, in words.', 'WhatsApp rejected it (190): Access token has expired'),
   }),
   example: {
     timestamp: '2026-11-20T09:30:00.000Z',
@@ -62,10 +56,7 @@ export const WhatsAppAccountTokenExpiringEvent = defineEvent({
   texts: ofAccount,
   schema: WhatsAppAccountFacts.extend({
     expiresAt: Timestamp.describe('When the token expires.'),
-    daysLeft: z
-      .int()
-      .describe('Whole days until then; 0 on the last day.')
-      .meta({ examples: [7] }),
+    daysLeft: withExample(z.int(), 'Whole days until then; 0 on the last day.', 7),
   }),
   example: {
     timestamp: '2026-11-20T09:30:00.000Z',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { LanguageCode, publicAddress } from '../fields.ts'
+import { LanguageCode, publicAddress, withExample } from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
 export const templateLimits = {
@@ -40,25 +40,27 @@ function text(characters: number) {
 
 const Example = text(templateLimits.bodyCharacters).describe('Value that shows the reviewer how it is filled.')
 
-const Label = text(templateLimits.labelCharacters)
-  .describe('Button label, without variables.')
-  .meta({ examples: ['Track my order'] })
+const Label = withExample(text(templateLimits.labelCharacters), 'Button label, without variables.', 'Track my order')
 
 export const TemplateSample = z
   .strictObject({
-    link: z
-      .string()
-      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-      .regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf')
-      .optional()
-      .describe('Public address of the sample. Waybill downloads it and uploads it to WhatsApp.')
-      .meta({ examples: ['https://example.com/invoice.pdf'] }),
-    handle: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,4096}$/, 'must be the handle that WhatsApp gave for an uploaded sample')
-      .optional()
-      .describe('Handle of a sample that was uploaded to WhatsApp with the resumable upload API.')
-      .meta({ examples: ['4::aW1hZ2UvanBlZw=='] }),
+    link: withExample(
+      z
+        .string()
+        .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+        .regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf')
+        .optional(),
+      'Public address of the sample. Waybill downloads it and uploads it to WhatsApp.',
+      'https://example.com/invoice.pdf',
+    ),
+    handle: withExample(
+      z
+        .string()
+        .regex(/^[\x21-\x7e]{1,4096}$/, 'must be the handle that WhatsApp gave for an uploaded sample')
+        .optional(),
+      'Handle of a sample that was uploaded to WhatsApp with the resumable upload API.',
+      '4::aW1hZ2UvanBlZw==',
+    ),
   })
   .describe('A sample file for the reviewer: either `link` or `handle`.')
   .meta({ id: 'TemplateSample' })
@@ -66,17 +68,17 @@ export type TemplateSample = z.infer<typeof TemplateSample>
 
 export const TemplateHeaderDefinition = z
   .strictObject({
-    format: z
-      .enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT'])
-      .describe('What the header shows. `PRODUCT`: a product of your catalogue, which each send names.')
-      .meta({ examples: ['TEXT'] }),
-    text: text(templateLimits.headerCharacters)
-      .optional()
-      .describe('Of the format `TEXT`: the text, with at most one variable.')
-      .meta({ examples: ['Order {{1}}'] }),
-    example: Example.optional()
-      .describe('Example value of the variable in `text`.')
-      .meta({ examples: ['WB-1042'] }),
+    format: withExample(
+      z.enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT']),
+      'What the header shows. `PRODUCT`: a product of your catalogue, which each send names.',
+      'TEXT',
+    ),
+    text: withExample(
+      text(templateLimits.headerCharacters).optional(),
+      'Of the format `TEXT`: the text, with at most one variable.',
+      'Order {{1}}',
+    ),
+    example: withExample(Example.optional(), 'Example value of the variable in `text`.', 'WB-1042'),
     sample: TemplateSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
   })
   .describe('Header of a template.')
@@ -85,14 +87,16 @@ export type TemplateHeaderDefinition = z.infer<typeof TemplateHeaderDefinition>
 
 export const TemplateBodyDefinition = z
   .strictObject({
-    text: text(templateLimits.bodyCharacters)
-      .describe('Text with its variables: numbered (`{{1}}`) or named (`{{first_name}}`), not both.')
-      .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
-    examples: z
-      .record(z.string(), Example)
-      .optional()
-      .describe('Example value of each variable, by its number or name.')
-      .meta({ examples: [{ '1': 'Ada', '2': 'WB-1042' }] }),
+    text: withExample(
+      text(templateLimits.bodyCharacters),
+      'Text with its variables: numbered (`{{1}}`) or named (`{{first_name}}`), not both.',
+      'Hello {{1}}, your order {{2}} is on its way.',
+    ),
+    examples: withExample(
+      z.record(z.string(), Example).optional(),
+      'Example value of each variable, by its number or name.',
+      { '1': 'Ada', '2': 'WB-1042' },
+    ),
   })
   .describe('Body of a template.')
   .meta({ id: 'TemplateBodyDefinition' })
@@ -114,29 +118,26 @@ export type TemplateButtonType = (typeof buttonTypes)[number]
 
 export const TemplateButtonDefinition = z
   .strictObject({
-    type: z
-      .enum(buttonTypes)
-      .describe('What the button does.')
-      .meta({ examples: ['URL'] }),
+    type: withExample(z.enum(buttonTypes), 'What the button does.', 'URL'),
     text: Label.optional().describe(
       'Label. `COPY_CODE`, `REQUEST_CONTACT_INFO`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.',
     ),
-    url: text(templateLimits.urlCharacters)
-      .optional()
-      .describe('Of `URL`: the address; a variable may stand at its end only.')
-      .meta({ examples: ['https://example.com/track/{{1}}'] }),
-    phoneNumber: text(templateLimits.phoneNumberCharacters)
-      .optional()
-      .describe('Of `PHONE_NUMBER`: the number to call, with its country code.')
-      .meta({ examples: ['+34600111222'] }),
-    example: text(templateLimits.urlCharacters)
-      .optional()
-      .describe('Of `URL` with a variable: an example of its value. Of `COPY_CODE`: an example of the code.')
-      .meta({ examples: ['WB-1042'] }),
-    flowId: text(64)
-      .optional()
-      .describe('Of `FLOW`: ID of the published flow.')
-      .meta({ examples: ['1039484737'] }),
+    url: withExample(
+      text(templateLimits.urlCharacters).optional(),
+      'Of `URL`: the address; a variable may stand at its end only.',
+      'https://example.com/track/{{1}}',
+    ),
+    phoneNumber: withExample(
+      text(templateLimits.phoneNumberCharacters).optional(),
+      'Of `PHONE_NUMBER`: the number to call, with its country code.',
+      '+34600111222',
+    ),
+    example: withExample(
+      text(templateLimits.urlCharacters).optional(),
+      'Of `URL` with a variable: an example of its value. Of `COPY_CODE`: an example of the code.',
+      'WB-1042',
+    ),
+    flowId: withExample(text(64).optional(), 'Of `FLOW`: ID of the published flow.', '1039484737'),
     flowAction: z
       .enum(['navigate', 'data_exchange'])
       .optional()
@@ -163,9 +164,7 @@ export type TemplateCardDefinition = z.infer<typeof TemplateCardDefinition>
 
 export const LimitedTimeOfferDefinition = z
   .strictObject({
-    text: text(templateLimits.offerCharacters)
-      .describe('What the offer is.')
-      .meta({ examples: ['Expiring offer!'] }),
+    text: withExample(text(templateLimits.offerCharacters), 'What the offer is.', 'Expiring offer!'),
     expires: z.boolean().optional().describe('Whether each send sets an end that counts down. Default: false.'),
   })
   .describe('A limited-time offer.')
@@ -173,35 +172,30 @@ export const LimitedTimeOfferDefinition = z
 
 export const AuthenticationDefinition = z
   .strictObject({
-    otpType: z
-      .enum(['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'])
-      .describe('How the code gets into the app: copied, filled in by one tap, or without a tap.')
-      .meta({ examples: ['COPY_CODE'] }),
+    otpType: withExample(
+      z.enum(['COPY_CODE', 'ONE_TAP', 'ZERO_TAP']),
+      'How the code gets into the app: copied, filled in by one tap, or without a tap.',
+      'COPY_CODE',
+    ),
     addSecurityRecommendation: z
       .boolean()
       .optional()
       .describe('Adds “For your security, do not share this code.” Default: false.'),
-    expirationMinutes: z
-      .int(problems.wholeNumber())
-      .optional()
-      .describe('Adds “This code expires in … minutes.” 1 to 90.')
-      .meta({ examples: [10] }),
+    expirationMinutes: withExample(
+      z.int(problems.wholeNumber()).optional(),
+      'Adds “This code expires in … minutes.” 1 to 90.',
+      10,
+    ),
     text: Label.optional().describe(
       'Label of the button that copies the code. Default: in the language of the template.',
     ),
-    autofillText: Label.optional()
-      .describe('Label of the one-tap button.')
-      .meta({ examples: ['Autofill'] }),
+    autofillText: withExample(Label.optional(), 'Label of the one-tap button.', 'Autofill'),
     apps: z
       .array(
         z
           .strictObject({
-            packageName: text(224)
-              .describe('Android package.')
-              .meta({ examples: ['com.example.shop'] }),
-            signatureHash: text(11)
-              .describe('Hash of its signing key.')
-              .meta({ examples: ['K8a/AINcGX7'] }),
+            packageName: withExample(text(224), 'Android package.', 'com.example.shop'),
+            signatureHash: withExample(text(11), 'Hash of its signing key.', 'K8a/AINcGX7'),
           })
           .describe('An Android app.'),
       )
@@ -227,16 +221,14 @@ export const NewTemplateName = z
 export const templateDefinitionShape = {
   name: NewTemplateName,
   language: LanguageCode,
-  category: z
-    .enum(templateCategories)
-    .describe('WhatsApp may assign another category in its review.')
-    .meta({ examples: ['UTILITY'] }),
+  category: withExample(z.enum(templateCategories), 'WhatsApp may assign another category in its review.', 'UTILITY'),
   header: TemplateHeaderDefinition.optional(),
   body: TemplateBodyDefinition.optional().describe('Required, except in the category `AUTHENTICATION`.'),
-  footer: text(templateLimits.footerCharacters)
-    .optional()
-    .describe('Small text under the body, without variables.')
-    .meta({ examples: ['Waybill Demo Shop'] }),
+  footer: withExample(
+    text(templateLimits.footerCharacters).optional(),
+    'Small text under the body, without variables.',
+    'Waybill Demo Shop',
+  ),
   buttons: z
     .array(TemplateButtonDefinition)
     .max(50, problems.atMostEntries({ max: 50 }))
@@ -249,13 +241,11 @@ export const templateDefinitionShape = {
     .describe('A carousel of 2 to 10 cards.'),
   limitedTimeOffer: LimitedTimeOfferDefinition.optional(),
   authentication: AuthenticationDefinition.optional().describe('Of the category `AUTHENTICATION`, and of no other.'),
-  ttlSeconds: z
-    .int(problems.wholeNumber())
-    .optional()
-    .describe(
-      'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`, 43200 to 2592000 for `MARKETING`, where it takes effect only if the business account is onboarded to the Marketing Messages API.',
-    )
-    .meta({ examples: [600] }),
+  ttlSeconds: withExample(
+    z.int(problems.wholeNumber()).optional(),
+    'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`, 43200 to 2592000 for `MARKETING`, where it takes effect only if the business account is onboarded to the Marketing Messages API.',
+    600,
+  ),
 }
 
 /** A template as its author writes it. `findTemplateProblems` checks it against WhatsApp's rules. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
+import { withExample } from '../fields.ts'
 import {
   TemplateCardDefinition,
   templateDefinitionShape,
@@ -9,13 +10,15 @@ import {
 
 /** In a template file, a sample can also be a local file. */
 const FileSample = TemplateSample.extend({
-  file: z
-    .string()
-    .min(1, problems.empty())
-    .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-    .optional()
-    .describe('Path of the sample, relative to this file.')
-    .meta({ examples: ['samples/invoice.pdf'] }),
+  file: withExample(
+    z
+      .string()
+      .min(1, problems.empty())
+      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+      .optional(),
+    'Path of the sample, relative to this file.',
+    'samples/invoice.pdf',
+  ),
 })
   .describe('A sample file for the reviewer: one of `file`, `link` and `handle`.')
   .meta({ id: 'TemplateFileSample' })
