@@ -27,6 +27,16 @@ export function withExample<Schema extends z.ZodType>(schema: Schema, descriptio
   return schema.meta({ description, examples: [example] })
 }
 
+/** An object that `openapi.json` shows under this name. */
+export function namedObject<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
+  return z.object(shape).meta({ id, description })
+}
+
+/** An object that `openapi.json` shows under this name, and that has no other fields. */
+export function namedStrictObject<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id, description })
+}
+
 /**
  * The same field in a response: its description and example without its validation rules, so that generated clients
  * accept values that WhatsApp adds later.

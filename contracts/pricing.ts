@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { namedObject } from './fields.ts'
 
 /** WhatsApp's pricing categories, as named in statuses (Meta, "Pricing on the WhatsApp Business Platform"). */
 export const pricingCategories = [
@@ -36,20 +37,18 @@ export const Amount = z.string()
 /** An ISO 4217 code. */
 export const Currency = z.string()
 
-export const CostEstimate = z
-  .object({
-    amount: Amount.describe(
-      'The list rate, charged when the message is delivered. WhatsApp may charge less, or nothing.',
-    ),
-    currency: Currency.describe('ISO 4217 code of the rate card.'),
-    category: z.enum(pricingCategories).describe('Pricing category of the template.'),
-    market: z.string().describe("The rate card's market of the recipient."),
-    rateCardDate: z.iso.date().describe('First day on which the rate card is valid.'),
-    internationalAmount: Amount.optional().describe(
-      'Rate if WhatsApp counts the message as authentication-international. Present only if the rate card has such a rate for the market.',
-    ),
-  })
-  .meta({ id: 'CostEstimate', description: 'What WhatsApp is expected to charge for one message.' })
+export const CostEstimate = namedObject('CostEstimate', 'What WhatsApp is expected to charge for one message.', {
+  amount: Amount.describe(
+    'The list rate, charged when the message is delivered. WhatsApp may charge less, or nothing.',
+  ),
+  currency: Currency.describe('ISO 4217 code of the rate card.'),
+  category: z.enum(pricingCategories).describe('Pricing category of the template.'),
+  market: z.string().describe("The rate card's market of the recipient."),
+  rateCardDate: z.iso.date().describe('First day on which the rate card is valid.'),
+  internationalAmount: Amount.optional().describe(
+    'Rate if WhatsApp counts the message as authentication-international. Present only if the rate card has such a rate for the market.',
+  ),
+})
 export type CostEstimate = z.infer<typeof CostEstimate>
 
 /** What a template cost in its category, and would have cost in another one. */

@@ -1,26 +1,23 @@
 import { z } from 'zod'
-import { WhatsAppAccountId, responseField, Timestamp, withExample } from '../fields.ts'
+import { namedObject, WhatsAppAccountId, responseField, Timestamp, withExample } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 export const findingSeverities = ['error', 'warning'] as const
 
-export const HealthFinding = z
-  .object({
-    code: withExample(z.string(), 'Machine-readable code. New codes can be added.', 'token_expiring'),
-    severity: z
-      .enum(findingSeverities)
-      .describe('`error`: messages cannot be sent, or no status arrives. `warning`: that may happen soon.'),
-    blocksSending: z.boolean().describe('Whether nothing can be sent from this WhatsApp account until it is fixed.'),
-    message: withExample(z.string(), 'The finding in one sentence.', 'The access token expires in 5 days.'),
-    fix: withExample(
-      z.string(),
-      'What to do about it.',
-      'Create a new token, and replace it on the WhatsApp accounts page.',
-    ),
-    since: Timestamp.optional().describe('When Waybill found it first; absent in its first seconds.'),
-  })
-  .describe('A problem of a WhatsApp account.')
-  .meta({ id: 'HealthFinding' })
+export const HealthFinding = namedObject('HealthFinding', 'A problem of a WhatsApp account.', {
+  code: withExample(z.string(), 'Machine-readable code. New codes can be added.', 'token_expiring'),
+  severity: z
+    .enum(findingSeverities)
+    .describe('`error`: messages cannot be sent, or no status arrives. `warning`: that may happen soon.'),
+  blocksSending: z.boolean().describe('Whether nothing can be sent from this WhatsApp account until it is fixed.'),
+  message: withExample(z.string(), 'The finding in one sentence.', 'The access token expires in 5 days.'),
+  fix: withExample(
+    z.string(),
+    'What to do about it.',
+    'Create a new token, and replace it on the WhatsApp accounts page.',
+  ),
+  since: Timestamp.optional().describe('When Waybill found it first; absent in its first seconds.'),
+})
 export type HealthFinding = z.infer<typeof HealthFinding>
 
 export const Addressed = z
@@ -43,8 +40,10 @@ export type MarketingSetting = (typeof marketingSettings)[number]
 export const messagingAccountSettings = ['omit', 'send'] as const
 export type MessagingAccountSetting = (typeof messagingAccountSettings)[number]
 
-export const WhatsAppAccountHealth = z
-  .object({
+export const WhatsAppAccountHealth = namedObject(
+  'WhatsAppAccountHealth',
+  'The health of a WhatsApp account: facts with their times, and what follows from them.',
+  {
     accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
     phoneNumberId: withExample(z.string(), "WhatsApp's ID of the phone number.", '106540352242922'),
     displayPhoneNumber: withExample(
@@ -133,19 +132,15 @@ export const WhatsAppAccountHealth = z
       })
       .optional()
       .describe('Counts up to 50,000 messages.'),
-  })
-  .describe('The health of a WhatsApp account: facts with their times, and what follows from them.')
-  .meta({ id: 'WhatsAppAccountHealth' })
+  },
+)
 export type WhatsAppAccountHealth = z.infer<typeof WhatsAppAccountHealth>
 
-export const AccountHealth = z
-  .object({
-    healthy: z.boolean().describe('True if every active WhatsApp account is healthy, and there is one.'),
-    canSend: z.boolean().describe('True if the default WhatsApp account can send.'),
-    whatsAppAccounts: z.array(WhatsAppAccountHealth).describe('Oldest first.'),
-  })
-  .describe('The health of all WhatsApp accounts of this account.')
-  .meta({ id: 'AccountHealth' })
+export const AccountHealth = namedObject('AccountHealth', 'The health of all WhatsApp accounts of this account.', {
+  healthy: z.boolean().describe('True if every active WhatsApp account is healthy, and there is one.'),
+  canSend: z.boolean().describe('True if the default WhatsApp account can send.'),
+  whatsAppAccounts: z.array(WhatsAppAccountHealth).describe('Oldest first.'),
+})
 export type AccountHealth = z.infer<typeof AccountHealth>
 
 export const getAccountHealth = procedure({

@@ -3,6 +3,7 @@ import { problems } from '../facts/problems.ts'
 import {
   ExternalId,
   LanguageCode,
+  namedObject,
   PhoneNumber,
   responseField,
   singleLine,
@@ -140,14 +141,11 @@ export const checkCode = procedure({
     purpose: Purpose,
     clientIp: ClientIp,
   }),
-  output: z
-    .object({
-      verified: z.literal(true).describe('The code is right. A wrong code is an error.'),
-      to: responseField(PhoneNumber).describe('The number that the recipient has verified.'),
-      purpose: withExample(z.string(), 'What the code was for.', 'sign-in'),
-    })
-    .describe('A one-time code that was right.')
-    .meta({ id: 'CheckedCode' }),
+  output: namedObject('CheckedCode', 'A one-time code that was right.', {
+    verified: z.literal(true).describe('The code is right. A wrong code is an error.'),
+    to: responseField(PhoneNumber).describe('The number that the recipient has verified.'),
+    purpose: withExample(z.string(), 'What the code was for.', 'sign-in'),
+  }),
   errors: ['CODE_NOT_FOUND', 'CODE_INCORRECT', 'CODE_EXPIRED', 'CODE_ATTEMPTS_EXCEEDED', 'CODE_LIMIT_EXCEEDED'],
   example: {
     input: { ...example, code: '481516' },

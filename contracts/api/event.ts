@@ -1,28 +1,22 @@
 import { z } from 'zod'
 import { MessageEvent, messageEventTypes } from '../events.ts'
-import { idCursor, MessageId, NextCursor, PageLimit, Timestamp, withExample } from '../fields.ts'
+import { idCursor, MessageId, namedObject, NextCursor, PageLimit, Timestamp, withExample } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
-export const ListedEvent = z
-  .object({
-    eventId: withExample(
-      z.string(),
-      'ID of the event: the `webhook-id` of every attempt to deliver it.',
-      'evt_01kah3bc4pj1m6x8z0v2t5r7qd',
-    ),
-    event: MessageEvent,
-  })
-  .describe('An event with its ID.')
-  .meta({ id: 'ListedEvent' })
+export const ListedEvent = namedObject('ListedEvent', 'An event with its ID.', {
+  eventId: withExample(
+    z.string(),
+    'ID of the event: the `webhook-id` of every attempt to deliver it.',
+    'evt_01kah3bc4pj1m6x8z0v2t5r7qd',
+  ),
+  event: MessageEvent,
+})
 export type ListedEvent = z.infer<typeof ListedEvent>
 
-export const EventPage = z
-  .object({
-    items: z.array(ListedEvent).describe('Oldest first.'),
-    nextCursor: NextCursor.optional().meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
-  })
-  .describe('A page of events.')
-  .meta({ id: 'EventPage' })
+export const EventPage = namedObject('EventPage', 'A page of events.', {
+  items: z.array(ListedEvent).describe('Oldest first.'),
+  nextCursor: NextCursor.optional().meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+})
 export type EventPage = z.infer<typeof EventPage>
 
 export const listEvents = procedure({

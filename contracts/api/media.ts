@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import {
   MediaId,
+  namedObject,
+  namedStrictObject,
   publicAddress,
   responseField,
   singleLine,
@@ -28,52 +30,45 @@ const FileName = withExample(
   'invoice.pdf',
 )
 
-export const ImportMediaRequest = z
-  .strictObject({
-    link: withExample(
-      z
-        .string()
-        .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-        .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf'),
-      'Public https address of the file. Waybill downloads it once, and follows no redirect.',
-      'https://example.com/invoice.pdf',
-    ),
-    filename: FileName.optional(),
-    accountId: WhatsAppAccountId.optional().describe(
-      'ID of the WhatsApp account that will send the file first. When absent, the default account is used.',
-    ),
-  })
-  .describe('A file to store, by its address.')
-  .meta({ id: 'ImportMediaRequest' })
+export const ImportMediaRequest = namedStrictObject('ImportMediaRequest', 'A file to store, by its address.', {
+  link: withExample(
+    z
+      .string()
+      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+      .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf'),
+    'Public https address of the file. Waybill downloads it once, and follows no redirect.',
+    'https://example.com/invoice.pdf',
+  ),
+  filename: FileName.optional(),
+  accountId: WhatsAppAccountId.optional().describe(
+    'ID of the WhatsApp account that will send the file first. When absent, the default account is used.',
+  ),
+})
 export type ImportMediaRequest = z.infer<typeof ImportMediaRequest>
 
 /** The fields that accompany an uploaded file. */
 export const MediaFields = ImportMediaRequest.omit({ link: true })
 export type MediaFields = z.infer<typeof MediaFields>
 
-export const Media = z
-  .object({
-    mediaId: responseField(MediaId),
-    kind: withExample(z.enum(mediaKinds), 'The kind of header that can show the file.', 'document'),
-    type: withExample(z.string(), 'Media type of the file, determined from its content.', 'application/pdf'),
-    size: withExample(z.int(), 'Size in bytes.', 48_213),
-    sha256: withExample(
-      z.string(),
-      'SHA-256 hash of the file, in hexadecimal digits.',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    ),
-    filename: responseField(FileName).optional(),
-    createdAt: Timestamp.describe('When the file was uploaded.'),
-    expiresAt: Timestamp.describe('When the file is deleted, unless it is uploaded again before.'),
-  })
-  .describe('A stored file.')
-  .meta({ id: 'Media' })
+export const Media = namedObject('Media', 'A stored file.', {
+  mediaId: responseField(MediaId),
+  kind: withExample(z.enum(mediaKinds), 'The kind of header that can show the file.', 'document'),
+  type: withExample(z.string(), 'Media type of the file, determined from its content.', 'application/pdf'),
+  size: withExample(z.int(), 'Size in bytes.', 48_213),
+  sha256: withExample(
+    z.string(),
+    'SHA-256 hash of the file, in hexadecimal digits.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+  filename: responseField(FileName).optional(),
+  createdAt: Timestamp.describe('When the file was uploaded.'),
+  expiresAt: Timestamp.describe('When the file is deleted, unless it is uploaded again before.'),
+})
 export type Media = z.infer<typeof Media>
 
-export const DeletedMedia = z
-  .object({ mediaId: responseField(MediaId) })
-  .describe('The file that was deleted.')
-  .meta({ id: 'DeletedMedia' })
+export const DeletedMedia = namedObject('DeletedMedia', 'The file that was deleted.', {
+  mediaId: responseField(MediaId),
+})
 
 const exampleMedia = {
   mediaId: 'med_01kah3b9mzf5vt2d0wq8r6x4ye',
@@ -169,7 +164,7 @@ export const deleteMedia = procedure({
   summary: 'Delete an uploaded file',
   description:
     'Deletes an uploaded file here and at WhatsApp. Messages that were sent with it keep it; a later send with its ID fails.',
-  input: z.strictObject({ mediaId: MediaId }).describe('The file to delete.').meta({ id: 'DeleteMediaRequest' }),
+  input: namedStrictObject('DeleteMediaRequest', 'The file to delete.', { mediaId: MediaId }),
   output: DeletedMedia,
   errors: ['MEDIA_NOT_FOUND'],
   example: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  namedObject,
   WhatsAppAccountId,
   AddressedUserId,
   responseField,
@@ -79,153 +80,129 @@ const ReturnedExternalId = responseField(ExternalId).describe(
   "The caller's reference; present only when it was provided.",
 )
 
-export const SentMessage = z
-  .object({
-    messageId: responseField(MessageId),
-    waMessageId: WaMessageId,
-    status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
-    to: responseField(PhoneNumber).describe('Recipient as sent: the number, or the user ID.'),
-    recipient: AddressedUserId.optional(),
-    userId: KnownUserId.optional(),
-    template: responseField(TemplateName).describe('Template name used.'),
-    externalId: ReturnedExternalId.optional(),
-  })
-  .describe('A message that WhatsApp accepted.')
-  .meta({ id: 'SentMessage' })
+export const SentMessage = namedObject('SentMessage', 'A message that WhatsApp accepted.', {
+  messageId: responseField(MessageId),
+  waMessageId: WaMessageId,
+  status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
+  to: responseField(PhoneNumber).describe('Recipient as sent: the number, or the user ID.'),
+  recipient: AddressedUserId.optional(),
+  userId: KnownUserId.optional(),
+  template: responseField(TemplateName).describe('Template name used.'),
+  externalId: ReturnedExternalId.optional(),
+})
 export type SentMessage = z.infer<typeof SentMessage>
 
-export const PreviewMedia = z
-  .object({
-    type: withExample(z.string(), '`image`, `video`, `document`, `location` or `product`.', 'document'),
-    link: withExample(
-      z.string().optional(),
-      'Address that WhatsApp downloads the file from.',
-      'https://example.com/invoice.pdf',
-    ),
-    mediaId: withExample(z.string().optional(), 'ID of the uploaded file.', '1037543291543636'),
-    filename: withExample(z.string().optional(), 'Name of a document.', 'invoice.pdf'),
-    name: withExample(z.string().optional(), 'Name of a place.', 'Depot 7'),
-    address: withExample(z.string().optional(), 'Address of a place.', 'Ringstr. 1, Munich'),
-    latitude: withExample(z.number().optional(), 'Latitude of a place.', 48.1374),
-    longitude: withExample(z.number().optional(), 'Longitude of a place.', 11.5755),
-    productId: withExample(z.string().optional(), 'ID of a product in its catalogue.', 'sku-1'),
-  })
-  .describe('What a header without text shows.')
-  .meta({ id: 'PreviewMedia' })
+export const PreviewMedia = namedObject('PreviewMedia', 'What a header without text shows.', {
+  type: withExample(z.string(), '`image`, `video`, `document`, `location` or `product`.', 'document'),
+  link: withExample(
+    z.string().optional(),
+    'Address that WhatsApp downloads the file from.',
+    'https://example.com/invoice.pdf',
+  ),
+  mediaId: withExample(z.string().optional(), 'ID of the uploaded file.', '1037543291543636'),
+  filename: withExample(z.string().optional(), 'Name of a document.', 'invoice.pdf'),
+  name: withExample(z.string().optional(), 'Name of a place.', 'Depot 7'),
+  address: withExample(z.string().optional(), 'Address of a place.', 'Ringstr. 1, Munich'),
+  latitude: withExample(z.number().optional(), 'Latitude of a place.', 48.1374),
+  longitude: withExample(z.number().optional(), 'Longitude of a place.', 11.5755),
+  productId: withExample(z.string().optional(), 'ID of a product in its catalogue.', 'sku-1'),
+})
 export type PreviewMedia = z.infer<typeof PreviewMedia>
 
-export const PreviewButton = z
-  .object({
-    index: withExample(z.int(), 'Position among all buttons, starting with 0.', 0),
-    type: withExample(z.string(), '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.', 'URL'),
-    text: withExample(z.string(), 'Label of the button.', 'Track my order'),
-    url: withExample(
-      z.string().optional(),
-      'Address that a URL button opens, with its variable filled in.',
-      'https://example.com/track/WB-1042',
-    ),
-    payload: withExample(
-      z.string().optional(),
-      'Returned by WhatsApp when the recipient taps a quick-reply button.',
-      'order-1042:yes',
-    ),
-    couponCode: withExample(z.string().optional(), 'Code that a copy-code button copies.', 'SPRING9'),
-  })
-  .describe('A button as its recipient would see it.')
-  .meta({ id: 'PreviewButton' })
+export const PreviewButton = namedObject('PreviewButton', 'A button as its recipient would see it.', {
+  index: withExample(z.int(), 'Position among all buttons, starting with 0.', 0),
+  type: withExample(z.string(), '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.', 'URL'),
+  text: withExample(z.string(), 'Label of the button.', 'Track my order'),
+  url: withExample(
+    z.string().optional(),
+    'Address that a URL button opens, with its variable filled in.',
+    'https://example.com/track/WB-1042',
+  ),
+  payload: withExample(
+    z.string().optional(),
+    'Returned by WhatsApp when the recipient taps a quick-reply button.',
+    'order-1042:yes',
+  ),
+  couponCode: withExample(z.string().optional(), 'Code that a copy-code button copies.', 'SPRING9'),
+})
 export type PreviewButton = z.infer<typeof PreviewButton>
 
-export const PreviewCard = z
-  .object({
-    headerMedia: PreviewMedia.optional().describe('What the card shows on top.'),
-    body: withExample(z.string().optional(), 'Text of the card with its variables filled in.', 'Aloe vera, 15 cm'),
-    buttonDetails: z.array(PreviewButton).optional().describe('Buttons of the card.'),
-  })
-  .describe('A card of a carousel as its recipient would see it.')
-  .meta({ id: 'PreviewCard' })
+export const PreviewCard = namedObject('PreviewCard', 'A card of a carousel as its recipient would see it.', {
+  headerMedia: PreviewMedia.optional().describe('What the card shows on top.'),
+  body: withExample(z.string().optional(), 'Text of the card with its variables filled in.', 'Aloe vera, 15 cm'),
+  buttonDetails: z.array(PreviewButton).optional().describe('Buttons of the card.'),
+})
 export type PreviewCard = z.infer<typeof PreviewCard>
 
-export const MessagePreview = z
-  .object({
-    to: responseField(PhoneNumber).describe('Recipient: the number, or the user ID.'),
-    recipient: AddressedUserId.optional(),
-    template: responseField(TemplateName),
-    language: responseField(LanguageCode),
-    accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that would send.'),
-    header: withExample(
-      z.string().optional(),
-      'Header text with its variable filled in, if the template has one.',
-      'Your order',
-    ),
-    headerMedia: PreviewMedia.optional().describe('What the header shows instead of a text.'),
-    body: withExample(
-      z.string(),
-      'Body text with the variables filled in.',
-      'Hello Ada, your order WB-1042 is on its way.',
-    ),
-    footer: withExample(z.string().optional(), 'Footer text, if the template has one.', 'Waybill Demo Shop'),
-    buttons: withExample(z.array(z.string()).optional(), 'Button labels, if the template has buttons.', [
-      'Track my order',
-    ]),
-    buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
-    cards: z.array(PreviewCard).optional().describe('Cards of a carousel.'),
-    costEstimate: CostEstimate.optional().describe(
-      'What WhatsApp charges if the message is delivered, by the imported rate card. Absent if there is no rate. The invoice of Meta decides.',
-    ),
-  })
-  .describe('A message as its recipient would see it.')
-  .meta({ id: 'MessagePreview' })
+export const MessagePreview = namedObject('MessagePreview', 'A message as its recipient would see it.', {
+  to: responseField(PhoneNumber).describe('Recipient: the number, or the user ID.'),
+  recipient: AddressedUserId.optional(),
+  template: responseField(TemplateName),
+  language: responseField(LanguageCode),
+  accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that would send.'),
+  header: withExample(
+    z.string().optional(),
+    'Header text with its variable filled in, if the template has one.',
+    'Your order',
+  ),
+  headerMedia: PreviewMedia.optional().describe('What the header shows instead of a text.'),
+  body: withExample(
+    z.string(),
+    'Body text with the variables filled in.',
+    'Hello Ada, your order WB-1042 is on its way.',
+  ),
+  footer: withExample(z.string().optional(), 'Footer text, if the template has one.', 'Waybill Demo Shop'),
+  buttons: withExample(z.array(z.string()).optional(), 'Button labels, if the template has buttons.', [
+    'Track my order',
+  ]),
+  buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
+  cards: z.array(PreviewCard).optional().describe('Cards of a carousel.'),
+  costEstimate: CostEstimate.optional().describe(
+    'What WhatsApp charges if the message is delivered, by the imported rate card. Absent if there is no rate. The invoice of Meta decides.',
+  ),
+})
 export type MessagePreview = z.infer<typeof MessagePreview>
 
-export const MessageError = z
-  .object({
-    code: withExample(
-      z.string(),
-      "WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.",
-      '131026',
-    ),
-    message: withExample(z.string(), 'What went wrong, in words.', 'Message undeliverable'),
-  })
-  .describe('Why a message failed.')
-  .meta({ id: 'MessageError' })
+export const MessageError = namedObject('MessageError', 'Why a message failed.', {
+  code: withExample(
+    z.string(),
+    "WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.",
+    '131026',
+  ),
+  message: withExample(z.string(), 'What went wrong, in words.', 'Message undeliverable'),
+})
 
-export const Message = z
-  .object({
-    messageId: responseField(MessageId),
-    waMessageId: WaMessageId.optional().describe(
-      'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
-    ),
-    status: MessageStatus,
-    to: responseField(PhoneNumber).describe(
-      'Recipient as sent: the number, or the user ID; `erased` after the recipient was erased.',
-    ),
-    recipient: AddressedUserId.optional(),
-    waId: WaId.optional(),
-    userId: KnownUserId.optional(),
-    template: responseField(TemplateName).describe('Template name used.'),
-    language: responseField(LanguageCode),
-    accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that sends.'),
-    externalId: ReturnedExternalId.optional(),
-    createdAt: Timestamp.describe('When the message was recorded.'),
-    sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
-    deliveredAt: Timestamp.optional().describe(
-      'When it reached the recipient; the time when it was read, if WhatsApp reported no delivery.',
-    ),
-    readAt: Timestamp.optional().describe('When the recipient read it.'),
-    failedAt: Timestamp.optional().describe('When it failed.'),
-    error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
-  })
-  .describe('A message with its status.')
-  .meta({ id: 'Message' })
+export const Message = namedObject('Message', 'A message with its status.', {
+  messageId: responseField(MessageId),
+  waMessageId: WaMessageId.optional().describe(
+    'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
+  ),
+  status: MessageStatus,
+  to: responseField(PhoneNumber).describe(
+    'Recipient as sent: the number, or the user ID; `erased` after the recipient was erased.',
+  ),
+  recipient: AddressedUserId.optional(),
+  waId: WaId.optional(),
+  userId: KnownUserId.optional(),
+  template: responseField(TemplateName).describe('Template name used.'),
+  language: responseField(LanguageCode),
+  accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that sends.'),
+  externalId: ReturnedExternalId.optional(),
+  createdAt: Timestamp.describe('When the message was recorded.'),
+  sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
+  deliveredAt: Timestamp.optional().describe(
+    'When it reached the recipient; the time when it was read, if WhatsApp reported no delivery.',
+  ),
+  readAt: Timestamp.optional().describe('When the recipient read it.'),
+  failedAt: Timestamp.optional().describe('When it failed.'),
+  error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
+})
 export type Message = z.infer<typeof Message>
 
-export const MessagePage = z
-  .object({
-    items: z.array(Message).describe('Newest first.'),
-    nextCursor: NextCursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
-  })
-  .describe('One page of messages.')
-  .meta({ id: 'MessagePage' })
+export const MessagePage = namedObject('MessagePage', 'One page of messages.', {
+  items: z.array(Message).describe('Newest first.'),
+  nextCursor: NextCursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
+})
 export type MessagePage = z.infer<typeof MessagePage>
 
 const exampleSend = {

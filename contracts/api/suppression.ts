@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  namedObject,
   WhatsAppAccountId,
   idCursor,
   KnownUserId,
@@ -26,34 +27,28 @@ export const SuppressionReason = withExample(
 )
 export type SuppressionReason = z.infer<typeof SuppressionReason>
 
-export const Suppression = z
-  .object({
-    to: responseField(PhoneNumber).describe(
-      'Number of the recipient; the user ID if WhatsApp hides the number and has never reported it; `erased` if an operator erased it. Pass the number to find or remove the entry all the same.',
-    ),
-    userId: KnownUserId.optional(),
-    reason: SuppressionReason,
-    since: Timestamp.describe('When the recipient was put on the list.'),
-    allMessages: withExample(
-      z.boolean(),
-      'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
-      false,
-    ),
-    accountId: responseField(WhatsAppAccountId)
-      .optional()
-      .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
-  })
-  .describe('A recipient on the suppression list.')
-  .meta({ id: 'Suppression' })
+export const Suppression = namedObject('Suppression', 'A recipient on the suppression list.', {
+  to: responseField(PhoneNumber).describe(
+    'Number of the recipient; the user ID if WhatsApp hides the number and has never reported it; `erased` if an operator erased it. Pass the number to find or remove the entry all the same.',
+  ),
+  userId: KnownUserId.optional(),
+  reason: SuppressionReason,
+  since: Timestamp.describe('When the recipient was put on the list.'),
+  allMessages: withExample(
+    z.boolean(),
+    'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
+    false,
+  ),
+  accountId: responseField(WhatsAppAccountId)
+    .optional()
+    .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
+})
 export type Suppression = z.infer<typeof Suppression>
 
-export const SuppressionPage = z
-  .object({
-    items: z.array(Suppression).describe('Newest first.'),
-    nextCursor: NextCursor.optional().meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
-  })
-  .describe('One page of the suppression list.')
-  .meta({ id: 'SuppressionPage' })
+export const SuppressionPage = namedObject('SuppressionPage', 'One page of the suppression list.', {
+  items: z.array(Suppression).describe('Newest first.'),
+  nextCursor: NextCursor.optional().meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+})
 export type SuppressionPage = z.infer<typeof SuppressionPage>
 
 export const maxImportedRecipients = 1000
@@ -136,13 +131,10 @@ export const removeSuppression = procedure({
   description:
     'Removes one recipient from the suppression list. Do it only if the recipient agreed. WhatsApp still rejects marketing messages (131050) to a recipient who stopped them in WhatsApp.',
   input: requireRecipient(z.strictObject({ to: PhoneNumber.optional(), recipient: UserId.optional() })),
-  output: z
-    .object({
-      to: responseField(PhoneNumber).describe('Recipient as given: the number, or the user ID.'),
-      removed: z.boolean().describe('False if the recipient was not on the list.'),
-    })
-    .describe('The result of a removal.')
-    .meta({ id: 'RemovedSuppression' }),
+  output: namedObject('RemovedSuppression', 'The result of a removal.', {
+    to: responseField(PhoneNumber).describe('Recipient as given: the number, or the user ID.'),
+    removed: z.boolean().describe('False if the recipient was not on the list.'),
+  }),
   errors: [],
   example: { input: { to: exampleSuppression.to }, output: { to: exampleSuppression.to, removed: true } },
 })
@@ -166,13 +158,10 @@ export const importSuppressions = procedure({
     ),
     allMessages: AllMessages,
   }),
-  output: z
-    .object({
-      added: z.int().describe('Recipients that are new on the list.'),
-      alreadySuppressed: z.int().describe('Recipients that were on the list already, or were given twice.'),
-    })
-    .describe('The result of an import.')
-    .meta({ id: 'ImportedSuppressions' }),
+  output: namedObject('ImportedSuppressions', 'The result of an import.', {
+    added: z.int().describe('Recipients that are new on the list.'),
+    alreadySuppressed: z.int().describe('Recipients that were on the list already, or were given twice.'),
+  }),
   errors: ['SUPPRESSION_QUOTA_EXCEEDED'],
   example: {
     input: { recipients: ['34600111222', 'ES.2041776300912345'], allMessages: false },

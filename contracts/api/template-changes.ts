@@ -1,35 +1,36 @@
 import { z } from 'zod'
-import { WhatsAppAccountId, LanguageCode, responseField, TemplateName, withExample } from '../fields.ts'
+import {
+  namedObject,
+  namedStrictObject,
+  WhatsAppAccountId,
+  LanguageCode,
+  responseField,
+  TemplateName,
+  withExample,
+} from '../fields.ts'
 import { changes, templateDeletion } from '../facts/changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
 
-export const TemplateChange = z
-  .object({
-    name: responseField(TemplateName),
-    language: responseField(LanguageCode),
-    templateId: withExample(z.string(), "WhatsApp's ID of the template.", '1304694804498707'),
-    status: withExample(
-      z.string(),
-      'Approval status as WhatsApp names it: `PENDING` until the review ends.',
-      'PENDING',
-    ),
-    category: withExample(
-      z.string().optional(),
-      'The category that WhatsApp assigned, which can differ from the one in the request.',
-      'UTILITY',
-    ),
-    changed: z
-      .boolean()
-      .describe('False if WhatsApp had this template already, for example because a request was repeated.'),
-    notice: withExample(
-      z.string().optional(),
-      'What to know about it, such as a category that WhatsApp changed.',
-      'WhatsApp changed the category from UTILITY to MARKETING. Messages are charged and limited accordingly.',
-    ),
-  })
-  .describe('A template after a change.')
-  .meta({ id: 'TemplateChange' })
+export const TemplateChange = namedObject('TemplateChange', 'A template after a change.', {
+  name: responseField(TemplateName),
+  language: responseField(LanguageCode),
+  templateId: withExample(z.string(), "WhatsApp's ID of the template.", '1304694804498707'),
+  status: withExample(z.string(), 'Approval status as WhatsApp names it: `PENDING` until the review ends.', 'PENDING'),
+  category: withExample(
+    z.string().optional(),
+    'The category that WhatsApp assigned, which can differ from the one in the request.',
+    'UTILITY',
+  ),
+  changed: z
+    .boolean()
+    .describe('False if WhatsApp had this template already, for example because a request was repeated.'),
+  notice: withExample(
+    z.string().optional(),
+    'What to know about it, such as a category that WhatsApp changed.',
+    'WhatsApp changed the category from UTILITY to MARKETING. Messages are charged and limited accordingly.',
+  ),
+})
 export type TemplateChange = z.infer<typeof TemplateChange>
 
 const TemplateAccountId = WhatsAppAccountId.describe(
@@ -79,10 +80,10 @@ export const createTemplate = procedure({
   summary: 'Create a template and submit it for review',
   description:
     'Checks the template with the rules of WhatsApp, uploads its samples, and submits it. It is `PENDING` until WhatsApp has reviewed it; the webhooks `template.approved` and `template.rejected` report the result. A repeated request creates nothing twice.',
-  input: z
-    .strictObject({ ...templateDefinitionShape, accountId: TemplateAccountId.optional() })
-    .describe('A template to create.')
-    .meta({ id: 'CreateTemplateRequest' }),
+  input: namedStrictObject('CreateTemplateRequest', 'A template to create.', {
+    ...templateDefinitionShape,
+    accountId: TemplateAccountId.optional(),
+  }),
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_EXISTS'],
   example: { input: example, output: pending, errors: { VALIDATION_ERROR: invalid, RATE_LIMIT_EXCEEDED: limited } },
@@ -99,10 +100,10 @@ export const updateTemplate = procedure({
   summary: 'Replace the content of a template',
   description:
     'Replaces everything but the name and the language, and submits the template again. WhatsApp allows it for templates that are APPROVED, REJECTED or PAUSED; an approved one can be changed once in 24 hours and ten times in 30 days, and keeps its category. A request that changes nothing asks WhatsApp nothing.',
-  input: z
-    .strictObject({ ...templateDefinitionShape, accountId: TemplateAccountId.optional() })
-    .describe('The new content of a template.')
-    .meta({ id: 'UpdateTemplateRequest' }),
+  input: namedStrictObject('UpdateTemplateRequest', 'The new content of a template.', {
+    ...templateDefinitionShape,
+    accountId: TemplateAccountId.optional(),
+  }),
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_NOT_FOUND'],
   example: {
@@ -127,24 +128,18 @@ export const deleteTemplate = procedure({
   summary: 'Delete a template in one language, or in all',
   description:
     'Deletes the template at WhatsApp. Messages that were sent but not delivered yet are tried for 30 more days. WhatsApp does not accept a new template of the same name and language for some weeks. A repeated request deletes nothing twice.',
-  input: z
-    .strictObject({
-      name: TemplateName,
-      language: LanguageCode.optional().describe('The language to delete; leave it out only with `allLanguages`.'),
-      allLanguages: z.boolean().optional().describe('Deletes every language of the name. Default: false.'),
-      accountId: TemplateAccountId.optional(),
-    })
-    .describe('A template to delete.')
-    .meta({ id: 'DeleteTemplateRequest' }),
-  output: z
-    .object({
-      name: responseField(TemplateName),
-      languages: withExample(z.array(z.string()), 'The languages that were deleted; empty if there was none left.', [
-        'en',
-      ]),
-    })
-    .describe('What was deleted.')
-    .meta({ id: 'DeletedTemplate' }),
+  input: namedStrictObject('DeleteTemplateRequest', 'A template to delete.', {
+    name: TemplateName,
+    language: LanguageCode.optional().describe('The language to delete; leave it out only with `allLanguages`.'),
+    allLanguages: z.boolean().optional().describe('Deletes every language of the name. Default: false.'),
+    accountId: TemplateAccountId.optional(),
+  }),
+  output: namedObject('DeletedTemplate', 'What was deleted.', {
+    name: responseField(TemplateName),
+    languages: withExample(z.array(z.string()), 'The languages that were deleted; empty if there was none left.', [
+      'en',
+    ]),
+  }),
   errors: [...errors, 'TEMPLATE_NOT_FOUND'],
   example: {
     input: { name: 'invoice_ready', language: 'en' },
@@ -169,22 +164,19 @@ export const duplicateTemplate = procedure({
   summary: 'Copy a template under another name, language or WhatsApp account',
   description:
     'Creates a template with the content of another one, and submits it for review. A header with a file takes the sample of the original, as long as WhatsApp still serves it, or the `sample` of the request.',
-  input: z
-    .strictObject({
-      name: TemplateName,
-      language: LanguageCode,
-      newName: NewTemplateName.optional().describe('Name of the copy; by default, the same name.'),
-      newLanguage: LanguageCode.optional().describe('Language of the copy; by default, the same language.'),
-      toAccountId: WhatsAppAccountId.optional().describe(
-        'ID of the WhatsApp account that gets the copy; by default, the same.',
-      ),
-      sample: TemplateSample.optional().describe('Sample of the header, in place of that of the original.'),
-      accountId: WhatsAppAccountId.optional().describe(
-        'ID of the WhatsApp account that has the original. When absent, the default account is used.',
-      ),
-    })
-    .describe('A template to copy.')
-    .meta({ id: 'DuplicateTemplateRequest' }),
+  input: namedStrictObject('DuplicateTemplateRequest', 'A template to copy.', {
+    name: TemplateName,
+    language: LanguageCode,
+    newName: NewTemplateName.optional().describe('Name of the copy; by default, the same name.'),
+    newLanguage: LanguageCode.optional().describe('Language of the copy; by default, the same language.'),
+    toAccountId: WhatsAppAccountId.optional().describe(
+      'ID of the WhatsApp account that gets the copy; by default, the same.',
+    ),
+    sample: TemplateSample.optional().describe('Sample of the header, in place of that of the original.'),
+    accountId: WhatsAppAccountId.optional().describe(
+      'ID of the WhatsApp account that has the original. When absent, the default account is used.',
+    ),
+  }),
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_EXISTS', 'TEMPLATE_NOT_FOUND'],
   example: {

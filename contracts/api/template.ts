@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   cursor,
   LanguageCode,
+  namedObject,
   NextCursor,
   PageLimit,
   responseField,
@@ -14,35 +15,33 @@ import {
 import { procedure } from '../procedure.ts'
 import type { SendMessageRequest } from './message.ts'
 
-export const Placeholder = z
-  .object({
+export const Placeholder = namedObject(
+  'Placeholder',
+  'One placeholder of a template body, which a send fills with a variable.',
+  {
     key: withExample(z.string(), 'Key to use in `variables`: the number of the placeholder, or its name.', '1'),
     example: withExample(
       z.string().optional(),
       'Example value given when the template was submitted for approval.',
       'Ada',
     ),
-  })
-  .describe('One placeholder of a template body, which a send fills with a variable.')
-  .meta({ id: 'Placeholder' })
+  },
+)
 export type Placeholder = z.infer<typeof Placeholder>
 
-export const TemplateButton = z
-  .object({
-    type: withExample(
-      z.string(),
-      '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.',
-      'QUICK_REPLY',
-    ),
-    text: withExample(z.string().optional(), 'Button label.', 'Track my order'),
-    url: withExample(
-      z.string().optional(),
-      'Address of a URL button; a send fills its placeholder.',
-      'https://example.com/track/{{1}}',
-    ),
-  })
-  .describe('One button of a template.')
-  .meta({ id: 'TemplateButton' })
+export const TemplateButton = namedObject('TemplateButton', 'One button of a template.', {
+  type: withExample(
+    z.string(),
+    '`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.',
+    'QUICK_REPLY',
+  ),
+  text: withExample(z.string().optional(), 'Button label.', 'Track my order'),
+  url: withExample(
+    z.string().optional(),
+    'Address of a URL button; a send fills its placeholder.',
+    'https://example.com/track/{{1}}',
+  ),
+})
 
 const componentShape = {
   type: withExample(
@@ -63,22 +62,16 @@ const componentShape = {
   buttons: z.array(TemplateButton).optional().describe('Of the component `BUTTONS`.'),
 }
 
-export const TemplateCard = z
-  .object({
-    components: z
-      .array(z.object(componentShape).describe('One part of a card.').meta({ id: 'TemplateCardComponent' }))
-      .describe('The parts of the card.'),
-  })
-  .describe('One card of a carousel.')
-  .meta({ id: 'TemplateCard' })
+export const TemplateCard = namedObject('TemplateCard', 'One card of a carousel.', {
+  components: z
+    .array(namedObject('TemplateCardComponent', 'One part of a card.', componentShape))
+    .describe('The parts of the card.'),
+})
 
-export const TemplateComponent = z
-  .object({
-    ...componentShape,
-    cards: z.array(TemplateCard).optional().describe('Of the component `CAROUSEL`.'),
-  })
-  .describe('One part of a template, as WhatsApp approved it.')
-  .meta({ id: 'TemplateComponent' })
+export const TemplateComponent = namedObject('TemplateComponent', 'One part of a template, as WhatsApp approved it.', {
+  ...componentShape,
+  cards: z.array(TemplateCard).optional().describe('Of the component `CAROUSEL`.'),
+})
 export type TemplateComponent = z.infer<typeof TemplateComponent>
 
 /**
@@ -87,8 +80,10 @@ export type TemplateComponent = z.infer<typeof TemplateComponent>
  */
 const TemplateExample = z.record(z.string(), z.unknown()) as unknown as z.ZodType<SendMessageRequest>
 
-export const Template = z
-  .object({
+export const Template = namedObject(
+  'Template',
+  'A template as WhatsApp keeps it, with the variables that a send of it needs.',
+  {
     name: responseField(TemplateName),
     language: responseField(LanguageCode),
     status: withExample(z.string(), 'Approval status as WhatsApp names it. Only `APPROVED` can be sent.', 'APPROVED'),
@@ -120,18 +115,14 @@ export const Template = z
         'JSON Schema (2020-12) of a `message.send` request for this template: the fields it must and may bring. Absent when no send can fill the template.',
       ),
     syncedAt: Timestamp.describe('When the template was last read from WhatsApp.'),
-  })
-  .describe('A template as WhatsApp keeps it, with the variables that a send of it needs.')
-  .meta({ id: 'Template' })
+  },
+)
 export type Template = z.infer<typeof Template>
 
-export const TemplatePage = z
-  .object({
-    items: z.array(Template).describe('By name, then language.'),
-    nextCursor: NextCursor.optional().meta({ examples: ['order_shipped.en'] }),
-  })
-  .describe('One page of templates.')
-  .meta({ id: 'TemplatePage' })
+export const TemplatePage = namedObject('TemplatePage', 'One page of templates.', {
+  items: z.array(Template).describe('By name, then language.'),
+  nextCursor: NextCursor.optional().meta({ examples: ['order_shipped.en'] }),
+})
 export type TemplatePage = z.infer<typeof TemplatePage>
 
 const exampleTemplate = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../fields.ts'
+import { namedObject, Timestamp } from '../fields.ts'
 
 /** What the OpenAPI document shows of an event besides its schema. */
 interface Documentation {
@@ -35,14 +35,11 @@ interface Definition<Type extends string, Data extends z.ZodObject> {
 /** Returns the schema of a webhook event, in the form of Standard Webhooks (standardwebhooks.com). */
 export function defineEvent<Type extends string, Data extends z.ZodObject>(definition: Definition<Type, Data>) {
   const { type, id, summary, description, texts = {}, schema, example } = definition
-  const event = z
-    .object({
-      type: z.literal(type).describe(texts.type ?? 'What happened.'),
-      timestamp: Timestamp.describe(texts.timestamp ?? 'When it happened.'),
-      data: schema.describe(texts.data ?? 'The message that it happened to.'),
-    })
-    .describe(description)
-    .meta({ id })
+  const event = namedObject(id, description, {
+    type: z.literal(type).describe(texts.type ?? 'What happened.'),
+    timestamp: Timestamp.describe(texts.timestamp ?? 'When it happened.'),
+    data: schema.describe(texts.data ?? 'The message that it happened to.'),
+  })
   documentation.add(event, { summary, example: { type, ...example } })
   return event
 }

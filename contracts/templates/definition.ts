@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { LanguageCode, publicAddress, withExample } from '../fields.ts'
+import { LanguageCode, namedStrictObject, publicAddress, withExample } from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
 export const templateLimits = {
@@ -42,8 +42,10 @@ const Example = text(templateLimits.bodyCharacters).describe('Value that shows t
 
 const Label = withExample(text(templateLimits.labelCharacters), 'Button label, without variables.', 'Track my order')
 
-export const TemplateSample = z
-  .strictObject({
+export const TemplateSample = namedStrictObject(
+  'TemplateSample',
+  'A sample file for the reviewer: either `link` or `handle`.',
+  {
     link: withExample(
       z
         .string()
@@ -61,45 +63,38 @@ export const TemplateSample = z
       'Handle of a sample that was uploaded to WhatsApp with the resumable upload API.',
       '4::aW1hZ2UvanBlZw==',
     ),
-  })
-  .describe('A sample file for the reviewer: either `link` or `handle`.')
-  .meta({ id: 'TemplateSample' })
+  },
+)
 export type TemplateSample = z.infer<typeof TemplateSample>
 
-export const TemplateHeaderDefinition = z
-  .strictObject({
-    format: withExample(
-      z.enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT']),
-      'What the header shows. `PRODUCT`: a product of your catalogue, which each send names.',
-      'TEXT',
-    ),
-    text: withExample(
-      text(templateLimits.headerCharacters).optional(),
-      'Of the format `TEXT`: the text, with at most one variable.',
-      'Order {{1}}',
-    ),
-    example: withExample(Example.optional(), 'Example value of the variable in `text`.', 'WB-1042'),
-    sample: TemplateSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
-  })
-  .describe('Header of a template.')
-  .meta({ id: 'TemplateHeaderDefinition' })
+export const TemplateHeaderDefinition = namedStrictObject('TemplateHeaderDefinition', 'Header of a template.', {
+  format: withExample(
+    z.enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT']),
+    'What the header shows. `PRODUCT`: a product of your catalogue, which each send names.',
+    'TEXT',
+  ),
+  text: withExample(
+    text(templateLimits.headerCharacters).optional(),
+    'Of the format `TEXT`: the text, with at most one variable.',
+    'Order {{1}}',
+  ),
+  example: withExample(Example.optional(), 'Example value of the variable in `text`.', 'WB-1042'),
+  sample: TemplateSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
+})
 export type TemplateHeaderDefinition = z.infer<typeof TemplateHeaderDefinition>
 
-export const TemplateBodyDefinition = z
-  .strictObject({
-    text: withExample(
-      text(templateLimits.bodyCharacters),
-      'Text with its variables: numbered (`{{1}}`) or named (`{{first_name}}`), not both.',
-      'Hello {{1}}, your order {{2}} is on its way.',
-    ),
-    examples: withExample(
-      z.record(z.string(), Example).optional(),
-      'Example value of each variable, by its number or name.',
-      { '1': 'Ada', '2': 'WB-1042' },
-    ),
-  })
-  .describe('Body of a template.')
-  .meta({ id: 'TemplateBodyDefinition' })
+export const TemplateBodyDefinition = namedStrictObject('TemplateBodyDefinition', 'Body of a template.', {
+  text: withExample(
+    text(templateLimits.bodyCharacters),
+    'Text with its variables: numbered (`{{1}}`) or named (`{{first_name}}`), not both.',
+    'Hello {{1}}, your order {{2}} is on its way.',
+  ),
+  examples: withExample(
+    z.record(z.string(), Example).optional(),
+    'Example value of each variable, by its number or name.',
+    { '1': 'Ada', '2': 'WB-1042' },
+  ),
+})
 export type TemplateBodyDefinition = z.infer<typeof TemplateBodyDefinition>
 
 export const buttonTypes = [
@@ -116,62 +111,55 @@ export const buttonTypes = [
 ] as const
 export type TemplateButtonType = (typeof buttonTypes)[number]
 
-export const TemplateButtonDefinition = z
-  .strictObject({
-    type: withExample(z.enum(buttonTypes), 'What the button does.', 'URL'),
-    text: Label.optional().describe(
-      'Label. `COPY_CODE`, `REQUEST_CONTACT_INFO`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.',
-    ),
-    url: withExample(
-      text(templateLimits.urlCharacters).optional(),
-      'Of `URL`: the address; a variable may stand at its end only.',
-      'https://example.com/track/{{1}}',
-    ),
-    phoneNumber: withExample(
-      text(templateLimits.phoneNumberCharacters).optional(),
-      'Of `PHONE_NUMBER`: the number to call, with its country code.',
-      '+34600111222',
-    ),
-    example: withExample(
-      text(templateLimits.urlCharacters).optional(),
-      'Of `URL` with a variable: an example of its value. Of `COPY_CODE`: an example of the code.',
-      'WB-1042',
-    ),
-    flowId: withExample(text(64).optional(), 'Of `FLOW`: ID of the published flow.', '1039484737'),
-    flowAction: z
-      .enum(['navigate', 'data_exchange'])
-      .optional()
-      .describe('Of `FLOW`: `navigate` opens a screen, `data_exchange` asks your endpoint first.'),
-    navigateScreen: text(200).optional().describe('Of `FLOW` with `navigate`: the first screen.'),
-  })
-  .describe('One button of a template.')
-  .meta({ id: 'TemplateButtonDefinition' })
+export const TemplateButtonDefinition = namedStrictObject('TemplateButtonDefinition', 'One button of a template.', {
+  type: withExample(z.enum(buttonTypes), 'What the button does.', 'URL'),
+  text: Label.optional().describe(
+    'Label. `COPY_CODE`, `REQUEST_CONTACT_INFO`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.',
+  ),
+  url: withExample(
+    text(templateLimits.urlCharacters).optional(),
+    'Of `URL`: the address; a variable may stand at its end only.',
+    'https://example.com/track/{{1}}',
+  ),
+  phoneNumber: withExample(
+    text(templateLimits.phoneNumberCharacters).optional(),
+    'Of `PHONE_NUMBER`: the number to call, with its country code.',
+    '+34600111222',
+  ),
+  example: withExample(
+    text(templateLimits.urlCharacters).optional(),
+    'Of `URL` with a variable: an example of its value. Of `COPY_CODE`: an example of the code.',
+    'WB-1042',
+  ),
+  flowId: withExample(text(64).optional(), 'Of `FLOW`: ID of the published flow.', '1039484737'),
+  flowAction: z
+    .enum(['navigate', 'data_exchange'])
+    .optional()
+    .describe('Of `FLOW`: `navigate` opens a screen, `data_exchange` asks your endpoint first.'),
+  navigateScreen: text(200).optional().describe('Of `FLOW` with `navigate`: the first screen.'),
+})
 export type TemplateButtonDefinition = z.infer<typeof TemplateButtonDefinition>
 
-export const TemplateCardDefinition = z
-  .strictObject({
-    header: TemplateHeaderDefinition,
-    body: TemplateBodyDefinition.optional(),
-    buttons: z
-      .array(TemplateButtonDefinition)
-      .max(20, problems.atMostEntries({ max: 20 }))
-      .optional()
-      .describe('One or two buttons, or `SPM` alone on a product; all cards have the same kinds in the same order.'),
-  })
-  .describe('One card of a carousel.')
-  .meta({ id: 'TemplateCardDefinition' })
+export const TemplateCardDefinition = namedStrictObject('TemplateCardDefinition', 'One card of a carousel.', {
+  header: TemplateHeaderDefinition,
+  body: TemplateBodyDefinition.optional(),
+  buttons: z
+    .array(TemplateButtonDefinition)
+    .max(20, problems.atMostEntries({ max: 20 }))
+    .optional()
+    .describe('One or two buttons, or `SPM` alone on a product; all cards have the same kinds in the same order.'),
+})
 export type TemplateCardDefinition = z.infer<typeof TemplateCardDefinition>
 
-export const LimitedTimeOfferDefinition = z
-  .strictObject({
-    text: withExample(text(templateLimits.offerCharacters), 'What the offer is.', 'Expiring offer!'),
-    expires: z.boolean().optional().describe('Whether each send sets an end that counts down. Default: false.'),
-  })
-  .describe('A limited-time offer.')
-  .meta({ id: 'LimitedTimeOfferDefinition' })
+export const LimitedTimeOfferDefinition = namedStrictObject('LimitedTimeOfferDefinition', 'A limited-time offer.', {
+  text: withExample(text(templateLimits.offerCharacters), 'What the offer is.', 'Expiring offer!'),
+  expires: z.boolean().optional().describe('Whether each send sets an end that counts down. Default: false.'),
+})
 
-export const AuthenticationDefinition = z
-  .strictObject({
+export const AuthenticationDefinition = namedStrictObject(
+  'AuthenticationDefinition',
+  'A one-time code. WhatsApp writes the text of these templates, in each language.',
+  {
     otpType: withExample(
       z.enum(['COPY_CODE', 'ONE_TAP', 'ZERO_TAP']),
       'How the code gets into the app: copied, filled in by one tap, or without a tap.',
@@ -206,9 +194,8 @@ export const AuthenticationDefinition = z
       .boolean()
       .optional()
       .describe('Of `ZERO_TAP`: whether you accept the terms of WhatsApp for zero-tap codes.'),
-  })
-  .describe('A one-time code. WhatsApp writes the text of these templates, in each language.')
-  .meta({ id: 'AuthenticationDefinition' })
+  },
+)
 export type AuthenticationDefinition = z.infer<typeof AuthenticationDefinition>
 
 export const NewTemplateName = z
@@ -249,10 +236,11 @@ export const templateDefinitionShape = {
 }
 
 /** A template as its author writes it. `findTemplateProblems` checks it against WhatsApp's rules. */
-export const TemplateDefinition = z
-  .strictObject(templateDefinitionShape)
-  .describe('A template as its author writes it.')
-  .meta({ id: 'TemplateDefinition' })
+export const TemplateDefinition = namedStrictObject(
+  'TemplateDefinition',
+  'A template as its author writes it.',
+  templateDefinitionShape,
+)
 export type TemplateDefinition = z.infer<typeof TemplateDefinition>
 
 const variablePattern = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g

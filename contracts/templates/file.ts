@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { withExample } from '../fields.ts'
+import { namedStrictObject, withExample } from '../fields.ts'
 import {
   TemplateCardDefinition,
   templateDefinitionShape,
@@ -28,8 +28,10 @@ const FileHeader = TemplateHeaderDefinition.extend({
 }).meta({ id: 'TemplateFileHeader' })
 
 /** A template file, for example in a repository. */
-export const TemplateFile = z
-  .strictObject({
+export const TemplateFile = namedStrictObject(
+  'TemplateFile',
+  'A WhatsApp message template, as `waybill template push` submits it.',
+  {
     ...templateDefinitionShape,
     header: FileHeader.optional(),
     cards: z
@@ -37,9 +39,8 @@ export const TemplateFile = z
       .max(50, problems.atMostEntries({ max: 50 }))
       .optional()
       .describe('A carousel of 2 to 10 cards.'),
-  })
-  .describe('A WhatsApp message template, as `waybill template push` submits it.')
-  .meta({ id: 'TemplateFile' })
+  },
+)
 export type TemplateFile = z.infer<typeof TemplateFile>
 
 /** Returns the JSON Schema with which editors complete and validate template files. */
