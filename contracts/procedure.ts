@@ -57,7 +57,6 @@ interface ApiDefinition<
 > {
   kind: K
   budget: K extends 'query' ? 'reads' | 'exports' : Exclude<Budget, 'reads'>
-  method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
   path: `/api/v1/${string}`
   tag: Tag
@@ -99,6 +98,7 @@ export interface ApiProcedure<
   Code extends ApiErrorCode = ApiErrorCode,
 > extends Omit<ApiDefinition<K, Input, Output, Code>, 'budget' | 'readOnly' | 'idempotent' | 'audit'> {
   readonly audience: 'api'
+  readonly method: 'GET' | 'POST'
   readonly budget: Budget
   readonly readOnly: boolean
   readonly idempotent: boolean
@@ -123,6 +123,7 @@ export function procedure<
   const example = { ...definition.example, ...(examples && { errors: examples }) }
   return {
     audience: 'api',
+    method: definition.kind === 'query' ? 'GET' : 'POST',
     readOnly: definition.kind === 'query',
     idempotent: false,
     audit: 'nothing',
@@ -143,11 +144,10 @@ export type Role = z.infer<typeof Role>
  */
 type AllowedCaller = 'anybody' | 'signed-in' | Role
 
-interface SessionDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
-  kind: K
-  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads' | 'sends'>
+interface SessionDefinition<Input extends z.ZodObject, Output extends z.ZodType> {
   summary: string
-  input: Input
+  /** By default, nothing but the account for a procedure of the dashboard, and nothing at all for the others. */
+  input?: Input
   output: Output
 }
 
@@ -156,7 +156,9 @@ type Audited<K extends Kind, Input extends z.ZodObject> = K extends 'query'
   ? { audit?: undefined }
   : { audit: Audit<z.output<Input>> }
 
-interface UserPolicy {
+interface UserPolicy<K extends Kind> {
+  kind: K
+  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads' | 'sends'>
   allowed: AllowedCaller
   /** Whether operators who view the account are rejected. */
   membersOnly?: boolean
@@ -167,19 +169,59 @@ export interface DashboardProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<SessionDefinition<K, Input, Output>, 'budget'> {
+> extends Required<SessionDefinition<Input, Output>> {
   readonly audience: 'dashboard'
+  readonly kind: K
   readonly budget: Budget
   readonly allowed: AllowedCaller
   readonly membersOnly: boolean
   readonly audit: Audit<never>
 }
 
-export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: SessionDefinition<K, Input, Output> & UserPolicy & Audited<K, Input>,
-): DashboardProcedure<K, Input, Output> {
-  return { audience: 'dashboard', membersOnly: false, ...definition, audit: definition.audit ?? 'nothing' }
+/** The input of a procedure for one account, with further fields. */
+export function accountInput<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject({ accountId: AccountId, ...shape })
 }
+
+const accountAlone = accountInput({})
+const noFields = z.strictObject({})
+
+export function dashboardProcedure<
+  K extends Kind,
+  Output extends z.ZodType,
+  Input extends z.ZodObject = typeof accountAlone,
+>(
+  definition: UserPolicy<K> & SessionDefinition<Input, Output> & Audited<K, Input>,
+): DashboardProcedure<K, Input, Output> {
+  return {
+    audience: 'dashboard',
+    membersOnly: false,
+    ...definition,
+    input: definition.input ?? byDefault(accountAlone),
+    audit: definition.audit ?? 'nothing',
+  }
+}
+
+/** TypeScript does not see that a type parameter for which there is no value is its default. */
+function byDefault<Input extends z.ZodObject>(input: z.ZodObject): Input {
+  return input as Input
+}
+
+/** Returns a function for the procedures of accounts that share a policy. */
+function withPolicy<K extends Kind>(policy: UserPolicy<K>) {
+  return <Output extends z.ZodType, Input extends z.ZodObject = typeof accountAlone>(
+    definition: SessionDefinition<Input, Output> & Pick<UserPolicy<K>, 'membersOnly'> & Audited<K, Input>,
+  ) => dashboardProcedure<K, Output, Input>({ ...policy, ...definition })
+}
+
+/** What every member of an account may read. */
+export const viewerQuery = withPolicy({ kind: 'query', budget: 'reads', allowed: 'viewer' })
+
+/** What the owners of an account may change. */
+export const ownerChange = withPolicy({ kind: 'mutation', budget: 'changes', allowed: 'owner' })
+
+/** What the owners of an account may ask WhatsApp or change there. */
+export const ownerCheck = withPolicy({ kind: 'mutation', budget: 'checks', allowed: 'owner' })
 
 /**
  * A procedure for operators of the server, served like those of the dashboard. The caller must be granted operator access
@@ -189,16 +231,25 @@ export interface OperatorProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<SessionDefinition<K, Input, Output>, 'budget'> {
+> extends Required<SessionDefinition<Input, Output>> {
   readonly audience: 'operator'
+  readonly kind: K
   readonly budget: Budget
   readonly audit: Audit<never>
 }
 
-export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: SessionDefinition<K, Input, Output> & Audited<K, Input>,
-): OperatorProcedure<K, Input, Output> {
-  return { audience: 'operator', ...definition, audit: definition.audit ?? 'nothing' }
+export function operatorProcedure<
+  K extends Kind,
+  Output extends z.ZodType,
+  Input extends z.ZodObject = typeof noFields,
+>(definition: { kind: K } & SessionDefinition<Input, Output> & Audited<K, Input>): OperatorProcedure<K, Input, Output> {
+  return {
+    audience: 'operator',
+    budget: definition.kind === 'query' ? 'reads' : 'changes',
+    ...definition,
+    input: definition.input ?? byDefault(noFields),
+    audit: definition.audit ?? 'nothing',
+  }
 }
 
 /** A procedure that is called with a session instead of an API key. */
@@ -212,26 +263,28 @@ export interface CommandProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends CommandDefinition<K, Input, Output> {
+> extends Required<CommandDefinition<Input, Output>> {
   readonly audience: 'command line'
+  readonly kind: K
   readonly budget: Budget
   readonly audit: Audit<never>
 }
 
-type CommandDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> = Pick<
-  SessionDefinition<K, Input, Output>,
-  'kind' | 'input' | 'output'
+type CommandDefinition<Input extends z.ZodObject, Output extends z.ZodType> = Omit<
+  SessionDefinition<Input, Output>,
+  'summary'
 >
 
-export function commandProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: CommandDefinition<K, Input, Output> & Audited<K, Input>,
+export function commandProcedure<K extends Kind, Output extends z.ZodType, Input extends z.ZodObject = typeof noFields>(
+  definition: { kind: K } & CommandDefinition<Input, Output> & Audited<K, Input>,
 ): CommandProcedure<K, Input, Output> {
-  return { audience: 'command line', budget: 'changes', ...definition, audit: definition.audit ?? 'nothing' }
-}
-
-/** The input of a procedure for one account, with further fields. */
-export function accountInput<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject({ accountId: AccountId, ...shape })
+  return {
+    audience: 'command line',
+    budget: 'changes',
+    ...definition,
+    input: definition.input ?? byDefault(noFields),
+    audit: definition.audit ?? 'nothing',
+  }
 }
 
 export type Procedure = ApiProcedure | SessionProcedure | CommandProcedure

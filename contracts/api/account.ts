@@ -146,7 +146,6 @@ export type AccountHealth = z.infer<typeof AccountHealth>
 export const getAccountHealth = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/account/health',
   tag: 'Accounts',
   summary: 'Get the health of the WhatsApp accounts',

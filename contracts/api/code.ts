@@ -50,7 +50,6 @@ const example = { to: '34600111222', purpose: 'sign-in', clientIp: '203.0.113.7'
 export const sendCode = procedure({
   kind: 'mutation',
   budget: 'sends',
-  method: 'POST',
   path: '/api/v1/code/send',
   tag: 'Codes',
   summary: 'Send a one-time code',
@@ -122,7 +121,6 @@ export const sendCode = procedure({
 export const checkCode = procedure({
   kind: 'mutation',
   budget: 'changes',
-  method: 'POST',
   path: '/api/v1/code/check',
   tag: 'Codes',
   summary: 'Check a one-time code',

@@ -22,7 +22,6 @@ export type EventPage = z.infer<typeof EventPage>
 export const listEvents = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/event',
   tag: 'Events',
   summary: 'List webhook events, oldest first',

@@ -96,7 +96,6 @@ const mediaErrors = {
 export const uploadMedia = procedure({
   kind: 'mutation',
   budget: 'uploads',
-  method: 'POST',
   path: '/api/v1/media/upload',
   tag: 'Media',
   summary: 'Upload a file for the header of a template',
@@ -116,7 +115,6 @@ export const uploadMedia = procedure({
 export const importMedia = procedure({
   kind: 'mutation',
   budget: 'uploads',
-  method: 'POST',
   path: '/api/v1/media/import',
   tag: 'Media',
   summary: 'Download a file for the header of a template',
@@ -143,7 +141,6 @@ const idErrors = { VALIDATION_ERROR: 'mediaId: must have at most 64 characters.'
 export const getMedia = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/media/{mediaId}',
   tag: 'Media',
   summary: 'Get one uploaded file',
@@ -158,7 +155,6 @@ export const getMedia = procedure({
 export const deleteMedia = procedure({
   kind: 'mutation',
   budget: 'changes',
-  method: 'POST',
   path: '/api/v1/media/delete',
   tag: 'Media',
   summary: 'Delete an uploaded file',

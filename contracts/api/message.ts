@@ -230,7 +230,6 @@ const exampleMessage = {
 export const sendMessage = procedure({
   kind: 'mutation',
   budget: 'sends',
-  method: 'POST',
   path: '/api/v1/message/send',
   tag: 'Messages',
   summary: 'Send a template message to one recipient',
@@ -268,7 +267,6 @@ export const previewMessage = procedure({
   kind: 'mutation',
   budget: 'changes',
   readOnly: true,
-  method: 'POST',
   path: '/api/v1/message/preview',
   tag: 'Messages',
   summary: 'Check a message and see its text, without sending it',
@@ -293,7 +291,6 @@ export const previewMessage = procedure({
 export const getMessage = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/message/{messageId}',
   tag: 'Messages',
   summary: 'Get one message with its status',
@@ -331,7 +328,6 @@ const MessageCursor = idCursor('msg')
 export const listMessages = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/message',
   tag: 'Messages',
   summary: 'List messages, newest first',
@@ -357,7 +353,6 @@ export const exportTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } a
 export const exportMessages = procedure({
   kind: 'query',
   budget: 'exports',
-  method: 'GET',
   path: '/api/v1/message/export',
   tag: 'Messages',
   summary: 'Export messages as NDJSON or CSV, newest first',

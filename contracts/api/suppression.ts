@@ -70,7 +70,6 @@ const exampleSuppression = {
 export const listSuppressions = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/suppression',
   tag: 'Suppressions',
   summary: 'List suppressed recipients, newest first',
@@ -96,7 +95,6 @@ export const listSuppressions = procedure({
 export const addSuppression = procedure({
   kind: 'mutation',
   budget: 'changes',
-  method: 'POST',
   path: '/api/v1/suppression/add',
   tag: 'Suppressions',
   summary: 'Add a recipient to the suppression list',
@@ -124,7 +122,6 @@ export const addSuppression = procedure({
 export const removeSuppression = procedure({
   kind: 'mutation',
   budget: 'changes',
-  method: 'POST',
   path: '/api/v1/suppression/remove',
   tag: 'Suppressions',
   summary: 'Remove a recipient from the suppression list',
@@ -142,7 +139,6 @@ export const removeSuppression = procedure({
 export const importSuppressions = procedure({
   kind: 'mutation',
   budget: 'changes',
-  method: 'POST',
   path: '/api/v1/suppression/import',
   tag: 'Suppressions',
   summary: 'Add many recipients to the suppression list',

@@ -163,7 +163,6 @@ const exampleTemplate = {
 export const getTemplate = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/template/{name}/{language}',
   tag: 'Templates',
   summary: 'Get one template with the placeholders it needs',
@@ -184,7 +183,6 @@ export const getTemplate = procedure({
 export const listTemplates = procedure({
   kind: 'query',
   budget: 'reads',
-  method: 'GET',
   path: '/api/v1/template',
   tag: 'Templates',
   summary: 'List templates with the placeholders they need',

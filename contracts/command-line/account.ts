@@ -74,7 +74,6 @@ export const updateAccount = commandProcedure({
 
 export const listAccounts = commandProcedure({
   kind: 'query',
-  input: z.strictObject({}),
   output: z.object({ items: z.array(Account) }),
 })
 

@@ -29,7 +29,6 @@ export type RateCardSummary = z.infer<typeof RateCardSummary>
 
 export const listRates = commandProcedure({
   kind: 'query',
-  input: z.strictObject({}),
   output: z.object({ items: z.array(RateCardSummary) }),
 })
 

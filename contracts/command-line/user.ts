@@ -75,6 +75,5 @@ export const revokeOperator = commandProcedure({
 
 export const listOperators = commandProcedure({
   kind: 'query',
-  input: z.strictObject({}),
   output: z.object({ items: z.array(Operator) }),
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { Facts } from './facts.ts'
 import { singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, ownerChange, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 
 export const chatFormats = ['slack', 'teams'] as const
@@ -105,12 +105,8 @@ export const AlertSettings = AlertRules.extend({
 })
 export type AlertSettings = z.infer<typeof AlertSettings>
 
-export const getAlertSettings = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getAlertSettings = viewerQuery({
   summary: 'Read how alerts are sent',
-  input: accountInput({}),
   output: AlertSettings,
 })
 
@@ -124,12 +120,8 @@ export const AlertRecipients = z.object({
 })
 export type AlertRecipients = z.infer<typeof AlertRecipients>
 
-export const getAlertRecipients = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getAlertRecipients = viewerQuery({
   summary: 'Read whether the caller gets alerts by email, and as an owner, who else does',
-  input: accountInput({}),
   output: AlertRecipients,
 })
 
@@ -157,15 +149,11 @@ export const testEmail = dashboardProcedure({
   budget: 'emails',
   allowed: 'viewer',
   summary: 'Send the caller a test email, as alerts are sent',
-  input: accountInput({}),
   output: EmailTest,
   audit: changes.testAlertEmail,
 })
 
-export const setChat = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setChat = ownerChange({
   summary: 'Post alerts to a chat in Slack or Teams',
   input: accountInput({
     url: singleLine(2048),
@@ -177,12 +165,8 @@ export const setChat = dashboardProcedure({
   audit: changes.setAlertChat,
 })
 
-export const removeChat = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const removeChat = ownerChange({
   summary: 'Stop posting alerts to a chat',
-  input: accountInput({}),
   output: z.object({ removed: z.boolean() }),
   audit: changes.removeAlertChat,
 })
@@ -202,16 +186,12 @@ export const testChat = dashboardProcedure({
   budget: 'tests',
   allowed: 'owner',
   summary: 'Post a test message to the chat',
-  input: accountInput({}),
   output: ChatTest,
   audit: changes.testAlertChat,
 })
 
 /** Omitted fields stay unchanged. */
-export const updateAlertRules = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const updateAlertRules = ownerChange({
   summary: 'Change thresholds, quiet hours and repetition of alerts',
   input: accountInput(AlertRules.partial().shape),
   output: AlertSettings,
@@ -259,19 +239,12 @@ export const Alert = z.object({
 })
 export type Alert = z.infer<typeof Alert>
 
-export const listAlerts = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listAlerts = viewerQuery({
   summary: 'List open alerts, then those that were resolved in the last 30 days, newest first',
-  input: accountInput({}),
   output: z.object({ items: z.array(Alert) }),
 })
 
-export const acknowledgeAlert = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const acknowledgeAlert = ownerChange({
   summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
   input: accountInput({ alertId: singleLine(64) }),
   output: Alert,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { AccountHealth as PublicAccountHealth, HealthFinding, WhatsAppAccountHealth } from '../api/account.ts'
 import { singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, ownerCheck, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { MetaSecret, whatsAppAccountInput } from './whatsapp-account.ts'
@@ -48,10 +48,7 @@ export const TokenReport = z.object({
 export type TokenReport = z.infer<typeof TokenReport>
 
 /** A mutation, because a query would put the token into the URL. Nothing is stored. */
-export const inspectToken = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const inspectToken = ownerCheck({
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
   input: accountInput({ accessToken: MetaSecret }),
   output: TokenReport,
@@ -66,10 +63,7 @@ export const ConnectStep = z.object({
 })
 export type ConnectStep = z.infer<typeof ConnectStep>
 
-export const subscribeApp = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const subscribeApp = ownerCheck({
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
   input: whatsAppAccountInput,
   output: ConnectStep,
@@ -89,10 +83,7 @@ export const CallbackStep = ConnectStep.extend({
 })
 export type CallbackStep = z.infer<typeof CallbackStep>
 
-export const configureCallback = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const configureCallback = ownerCheck({
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
   input: whatsAppAccountInput,
   output: CallbackStep,
@@ -124,19 +115,13 @@ const AccountHealth = PublicAccountHealth.extend({
 })
 
 /** `withCounts` adds the messages of the last hour, which takes longer. */
-export const getHealth = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getHealth = viewerQuery({
   summary: 'Read what is known of the WhatsApp accounts, and what follows from it',
   input: accountInput({ withCounts: z.boolean().default(false) }),
   output: AccountHealth,
 })
 
-export const checkHealth = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const checkHealth = ownerCheck({
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
   input: whatsAppAccountInput,
   output: AccountHealth,
@@ -146,10 +131,7 @@ export const checkHealth = dashboardProcedure({
 /** Two-step verification PIN of a phone number. */
 export const Pin = z.string().regex(/^\d{6}$/, problems.pin())
 
-export const registerNumber = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const registerNumber = ownerCheck({
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
   input: accountInput({ whatsAppAccountId: singleLine(64), pin: Pin }),
   output: ConnectStep,

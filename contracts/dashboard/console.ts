@@ -37,7 +37,6 @@ export type AccountOrder = (typeof accountOrders)[number]
 
 export const listAccounts = operatorProcedure({
   kind: 'query',
-  budget: 'reads',
   summary: 'List the accounts of this server with their health',
   input: z.strictObject({
     /** Part of a name, or an account ID. */
@@ -51,7 +50,6 @@ export const listAccounts = operatorProcedure({
 
 export const createAccount = operatorProcedure({
   kind: 'mutation',
-  budget: 'changes',
   summary: 'Create an account, and invite its first owner',
   input: z.strictObject({ name: singleLine(200), ownerEmail: Email.optional() }),
   output: z.object({
@@ -65,7 +63,6 @@ export const createAccount = operatorProcedure({
 
 export const suspendAccount = operatorProcedure({
   kind: 'mutation',
-  budget: 'changes',
   summary: 'Suspend an account: its API key and all its sends are rejected',
   input: accountInput({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
@@ -74,7 +71,6 @@ export const suspendAccount = operatorProcedure({
 
 export const resumeAccount = operatorProcedure({
   kind: 'mutation',
-  budget: 'changes',
   summary: 'Resume a suspended account',
   input: accountInput({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
@@ -83,7 +79,6 @@ export const resumeAccount = operatorProcedure({
 
 export const viewAccount = operatorProcedure({
   kind: 'mutation',
-  budget: 'changes',
   summary: 'View an account for an hour in this session; its audit log records this',
   input: accountInput({}),
   output: z.object({ expiresAt: Timestamp }),
@@ -92,7 +87,6 @@ export const viewAccount = operatorProcedure({
 
 export const closeAccountView = operatorProcedure({
   kind: 'mutation',
-  budget: 'changes',
   summary: 'Stop viewing an account',
   input: accountInput({}),
   output: z.object({ closed: z.literal(true) }),
@@ -128,9 +122,7 @@ export type ServerProcess = z.infer<typeof ServerProcess>
 
 export const getServerFacts = operatorProcedure({
   kind: 'query',
-  budget: 'reads',
   summary: 'Read the state of the server: database, delivery queue, processes and their jobs',
-  input: z.strictObject({}),
   output: z.object({
     database: z.object({
       bytes: z.number(),
@@ -168,8 +160,6 @@ export type SlowEndpoint = z.infer<typeof SlowEndpoint>
 
 export const listSlowEndpoints = operatorProcedure({
   kind: 'query',
-  budget: 'reads',
   summary: 'List the ten endpoints with the longest average response time in the last hour',
-  input: z.strictObject({}),
   output: z.object({ items: z.array(SlowEndpoint) }),
 })

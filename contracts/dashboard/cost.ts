@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PhoneNumber } from '../fields.ts'
 import { Amount, CostEstimate, Currency, FreeReason, ReportedCategory } from '../pricing.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, viewerQuery } from '../procedure.ts'
 import { periodFields } from './overview.ts'
 
 const Count = z.int()
@@ -37,10 +37,7 @@ export const Costs = z.object({
 export type Costs = z.infer<typeof Costs>
 
 /** Uses the counts of the overview, which assign messages to the day on which they were recorded. */
-export const getCosts = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getCosts = viewerQuery({
   summary: 'What the messages of a period cost, by category and country',
   input: accountInput(periodFields),
   output: Costs,
@@ -49,10 +46,7 @@ export const getCosts = dashboardProcedure({
 /** The categories of templates. */
 const TemplateCategory = z.enum(['MARKETING', 'UTILITY', 'AUTHENTICATION'])
 
-export const estimateCost = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const estimateCost = viewerQuery({
   summary: 'The country of a number, and what a message to it would cost',
   input: accountInput({ to: PhoneNumber, category: TemplateCategory.optional() }),
   output: z.object({

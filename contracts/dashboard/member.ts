@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure, Role } from '../procedure.ts'
+import { accountInput, dashboardProcedure, ownerChange, Role, viewerQuery } from '../procedure.ts'
 import { changes, roles } from '../facts/changes.ts'
 import { Email } from './user.ts'
 
@@ -13,29 +13,19 @@ export const Member = z.object({
 })
 export type Member = z.infer<typeof Member>
 
-export const listMembers = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listMembers = viewerQuery({
   summary: 'List the members of the account',
-  input: accountInput({}),
   output: z.object({ items: z.array(Member) }),
 })
 
-export const setMemberRole = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setMemberRole = ownerChange({
   summary: 'Change the role of a member; the last owner stays one',
   input: accountInput({ email: Email, role: Role }),
   output: Member,
   audit: ({ email, role }) => changes.setMemberRole({ email, role: roles[role]() }),
 })
 
-export const removeMember = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const removeMember = ownerChange({
   summary: 'Remove a member from the account; the last owner stays',
   input: accountInput({ email: Email }),
   output: z.object({ removed: z.literal(true) }),
@@ -58,7 +48,6 @@ export const listInvitations = dashboardProcedure({
   budget: 'reads',
   allowed: 'owner',
   summary: 'List invitations that were not accepted yet',
-  input: accountInput({}),
   output: z.object({ items: z.array(PendingInvitation) }),
 })
 
@@ -72,20 +61,14 @@ export const SentInvitation = z.object({
 export type SentInvitation = z.infer<typeof SentInvitation>
 
 /** A second invitation of an address replaces the first, whose link becomes invalid. */
-export const inviteMember = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const inviteMember = ownerChange({
   summary: 'Invite a user by email, or create a link to pass on if no SMTP server is set up',
   input: accountInput({ email: Email, role: Role }),
   output: SentInvitation,
   audit: ({ email, role }) => changes.inviteMember[role]({ email }),
 })
 
-export const revokeInvitation = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const revokeInvitation = ownerChange({
   summary: 'Revoke an invitation: its link becomes invalid',
   input: accountInput({ email: Email }),
   output: z.object({ revoked: z.literal(true) }),

@@ -9,7 +9,7 @@ import {
 } from '../api/message.ts'
 import { replyKinds } from '../events.ts'
 import { MessageId, singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
@@ -60,10 +60,7 @@ export const ListedMessage = Message.extend({
 })
 export type ListedMessage = z.infer<typeof ListedMessage>
 
-export const listMessages = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listMessages = viewerQuery({
   summary: 'List messages, the newest first',
   input: accountInput({ ...messageFilters, cursor, limit: z.int().min(1).max(maxListed).default(20) }),
   output: MessagePage.extend({
@@ -76,10 +73,7 @@ export const listMessages = dashboardProcedure({
 })
 
 /** Examines a bounded number of messages, so a large count is an estimate. */
-export const countMessages = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const countMessages = viewerQuery({
   summary: 'Count the messages that match the filters',
   input: accountInput(messageFilters),
   output: z.object({
@@ -91,10 +85,7 @@ export const countMessages = dashboardProcedure({
 export type MessageCount = z.infer<(typeof countMessages)['output']>
 
 /** Covers all failed messages that match, not only one page. Examines a bounded number of messages. */
-export const listFailureReasons = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listFailureReasons = viewerQuery({
   summary: 'Count the failed messages that match the filters by reason',
   input: accountInput(messageFilters),
   output: z.object({
@@ -134,10 +125,7 @@ export const StoredReply = z.object({
 })
 export type StoredReply = z.infer<typeof StoredReply>
 
-export const getMessage = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getMessage = viewerQuery({
   summary: 'Read one message with its status, replies and webhook deliveries',
   input: accountInput({ messageId: MessageId }),
   output: z.object({
@@ -173,10 +161,7 @@ export const MessageContent = z.object({
 })
 export type MessageContent = z.infer<typeof MessageContent>
 
-export const getMessageContent = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getMessageContent = viewerQuery({
   membersOnly: true,
   summary: 'Read what a message said, if the account stores it',
   input: accountInput({ messageId: MessageId }),
@@ -212,10 +197,7 @@ export const SentFromDashboard = z.object({
 const { code: _code, ...repeatableValues } = templateValues
 
 /** After `failed`, a retry with the same idempotency key sends again. A later status from WhatsApp still applies. */
-export const resolveMessage = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const resolveMessage = ownerChange({
   summary: 'Set the outcome of a message whose outcome is unknown to what you found out',
   input: accountInput({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
   output: z.object({ messageId: z.string(), status: z.enum(['failed', 'sent']) }),
@@ -223,10 +205,7 @@ export const resolveMessage = dashboardProcedure({
 })
 
 /** Sends a new message from the same number. It counts towards the rate limit of the API. */
-export const sendMessageAgain = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const sendMessageAgain = ownerChange({
   summary: 'Send a message again: the same template, language, recipient and external ID',
   input: accountInput({ messageId: MessageId, ...repeatableValues }),
   output: SentFromDashboard,

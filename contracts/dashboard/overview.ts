@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dayMilliseconds } from '../time.ts'
 import { Day, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, viewerQuery } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
 import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
@@ -123,10 +123,7 @@ export const periodFields = {
 }
 
 /** Uses stored counts, so it reads no messages. */
-export const getOverview = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getOverview = viewerQuery({
   summary: 'What was sent, delivered, read and failed, by day',
   input: accountInput({
     ...periodFields,
@@ -136,10 +133,7 @@ export const getOverview = dashboardProcedure({
   output: Overview,
 })
 
-export const setTimeZone = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setTimeZone = ownerChange({
   summary: 'Set the time zone in which the overview shows days',
   input: accountInput({ timeZone: TimeZone }),
   output: z.object({ timeZone: z.string() }),

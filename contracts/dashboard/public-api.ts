@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { singleLine, Timestamp } from '../fields.ts'
 import { changes, contentsChange, switches } from '../facts/changes.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, viewerQuery } from '../procedure.ts'
 
 /** Contents are never stored longer than their messages (`WAYBILL_RETENTION_DAYS`). */
 export const maxContentsDays = 365
@@ -50,12 +50,8 @@ export const IssuedKey = z.object({
 })
 export type IssuedKey = z.infer<typeof IssuedKey>
 
-export const getApiAccess = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getApiAccess = viewerQuery({
   summary: 'Read the state of the API key, the allow-list and the rate limit',
-  input: accountInput({}),
   output: ApiAccess,
 })
 
@@ -79,39 +75,26 @@ export const RecentUse = z.object({
 export type RecentUse = z.infer<typeof RecentUse>
 
 /** Examines a bounded number of entries in the API request log. */
-export const getRecentUse = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getRecentUse = viewerQuery({
   summary: 'Read which addresses called the API in the last 24 hours, and how close to the rate limit they came',
-  input: accountInput({}),
   output: RecentUse,
 })
 
-export const setTemplateChanges = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setTemplateChanges = ownerChange({
   summary: 'Set whether the API key can create, change and delete templates',
   input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.templateChanges(enabled),
 })
 
-export const setMcp = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setMcp = ownerChange({
   summary: 'Set whether AI assistants can use the API key at /mcp',
   input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.mcp(enabled),
 })
 
-export const setMessageContents = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setMessageContents = ownerChange({
   summary: 'Store message contents for some days, or stop storing and delete them',
   input: accountInput({
     /** Null: store no contents. */
@@ -121,50 +104,32 @@ export const setMessageContents = dashboardProcedure({
   audit: ({ keptDays }) => contentsChange(keptDays),
 })
 
-export const generateKey = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const generateKey = ownerChange({
   summary: 'Generate the API key, and show it once',
-  input: accountInput({}),
   output: IssuedKey,
   audit: changes.generateKey,
 })
 
-export const regenerateKey = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const regenerateKey = ownerChange({
   summary: 'Replace the API key: the old one stops working immediately',
-  input: accountInput({}),
   output: IssuedKey,
   audit: changes.regenerateKey,
 })
 
-export const revokeKey = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const revokeKey = ownerChange({
   summary: 'Delete the API key: every request is rejected until there is a new one',
-  input: accountInput({}),
   output: z.object({ revoked: z.boolean() }),
   audit: changes.revokeKey,
 })
 
-export const setAccess = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setAccess = ownerChange({
   summary: 'Enable or disable API access',
   input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.api(enabled),
 })
 
-export const setAllowList = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setAllowList = ownerChange({
   summary: 'Replace the IP allow-list; an empty list allows every address',
   input: accountInput({ allowList: z.array(singleLine(64)).max(200, problems.atMostEntries({ max: 200 })) }),
   output: z.object({ allowList: z.array(z.string()) }),

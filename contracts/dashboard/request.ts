@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Facts } from './facts.ts'
 import { FailureCode, MessageId, PageLimit, singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, viewerQuery } from '../procedure.ts'
 
 export const requestOutcomes = ['succeeded', 'failed', '4xx', '5xx'] as const
 export type RequestOutcome = (typeof requestOutcomes)[number]
@@ -56,10 +56,7 @@ const requestFilters = {
 }
 
 /** Examines a bounded number of requests, so a page can have fewer items than its limit and still have a next page. */
-export const listRequests = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listRequests = viewerQuery({
   summary: 'List API requests, the newest first',
   input: accountInput({
     ...requestFilters,
@@ -70,10 +67,7 @@ export const listRequests = dashboardProcedure({
 })
 
 /** Examines only the newest requests, because counting all of a busy account would take too long. */
-export const summarizeRequests = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const summarizeRequests = viewerQuery({
   summary: 'Count the API requests that match the filters, and their error codes',
   input: accountInput(requestFilters),
   output: z.object({
@@ -88,10 +82,7 @@ export const summarizeRequests = dashboardProcedure({
 })
 export type RequestSummary = z.infer<(typeof summarizeRequests)['output']>
 
-export const getRequest = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getRequest = viewerQuery({
   summary: 'Read one API request; a failed one with its bodies',
   input: accountInput({ requestId: RequestId }),
   output: ApiRequestDetails,

@@ -6,7 +6,7 @@ import {
   removeSuppression as publicRemove,
   Suppression,
 } from '../api/suppression.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 
@@ -26,39 +26,27 @@ export const UserSuppression = Suppression.extend({
 })
 export type UserSuppression = z.infer<typeof UserSuppression>
 
-export const listSuppressions = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listSuppressions = viewerQuery({
   summary: 'List suppressed recipients, the newest first',
   input: accountInput(publicList.input.shape),
   output: publicList.output.extend({ items: z.array(UserSuppression) }),
 })
 
-export const addSuppression = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const addSuppression = ownerChange({
   summary: 'Add a recipient to the suppression list',
   input: accountInput(publicAdd.input.shape),
   output: publicAdd.output,
   audit: changes.addSuppression,
 })
 
-export const removeSuppression = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const removeSuppression = ownerChange({
   summary: 'Remove a recipient from the suppression list',
   input: accountInput(publicRemove.input.shape),
   output: publicRemove.output,
   audit: changes.removeSuppression,
 })
 
-export const importSuppressions = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const importSuppressions = ownerChange({
   summary: 'Add many recipients to the suppression list',
   input: accountInput(publicImport.input.shape),
   output: publicImport.output,
@@ -66,19 +54,12 @@ export const importSuppressions = dashboardProcedure({
     count === 1 ? changes.addSuppression() : changes.addSuppressions({ count }),
 })
 
-export const getSuppressionSettings = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getSuppressionSettings = viewerQuery({
   summary: 'Read which template categories are not sent to suppressed recipients',
-  input: accountInput({}),
   output: SuppressionSettings,
 })
 
-export const setSuppressedCategories = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setSuppressedCategories = ownerChange({
   summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
   input: accountInput({
     categories: z

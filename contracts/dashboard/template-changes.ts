@@ -5,7 +5,7 @@ import {
   TemplateChange,
 } from '../api/template-changes.ts'
 import { LanguageCode, singleLine, TemplateName } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, ownerCheck, viewerQuery } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
 import { sampleFormats } from '../templates/samples.ts'
 import { changes, templateDeletion } from '../facts/changes.ts'
@@ -23,20 +23,14 @@ export const createTemplate = dashboardProcedure({
   audit: ({ template }) => changes.createTemplate(template),
 })
 
-export const updateTemplate = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const updateTemplate = ownerCheck({
   summary: 'Replace the content of a template',
   input: submission,
   output: TemplateChange,
   audit: ({ template }) => changes.updateTemplate(template),
 })
 
-export const deleteTemplate = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const deleteTemplate = ownerCheck({
   summary: 'Delete a template in one language, or in all',
   input: accountInput({
     whatsAppAccountId,
@@ -63,10 +57,7 @@ export const duplicateTemplate = dashboardProcedure({
 })
 
 /** Returns the template for the editor. A template with parts that a definition cannot express is not editable. */
-export const getTemplateDefinition = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getTemplateDefinition = viewerQuery({
   summary: 'Read the editable definition of a template',
   input: accountInput({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
   output: z.object({
@@ -82,10 +73,7 @@ export const samplesPath = '/settings/samples'
  * Served at `samplesPath`, because tRPC cannot carry files. The input is in the query, and the file in the part `file` of a
  * multipart/form-data body.
  */
-export const uploadTemplateSample = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const uploadTemplateSample = ownerCheck({
   summary: 'Upload the sample of a media header to WhatsApp',
   input: accountInput({ whatsAppAccountId, format: z.enum(sampleFormats) }),
   output: z.object({ handle: z.string() }),

@@ -6,7 +6,7 @@ import { LanguageCode, PageLimit, PhoneNumber, singleLine, TemplateName, Timesta
 import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
 import { SentFromDashboard } from './message.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, ownerCheck, viewerQuery } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
@@ -19,10 +19,7 @@ export const OwnTemplate = Template.extend({
 export type OwnTemplate = z.infer<typeof OwnTemplate>
 
 /** Lists the templates of one WhatsApp account's WABA (of the default account by default), by name, then language. */
-export const listTemplates = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listTemplates = viewerQuery({
   summary: 'List the templates of a WhatsApp account',
   input: accountInput({
     whatsAppAccountId: singleLine(64).optional(),
@@ -41,12 +38,8 @@ export const listTemplates = dashboardProcedure({
 /** Further problems are counted, but not listed. */
 export const maxTemplateProblems = 5
 
-export const listTemplateProblems = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listTemplateProblems = viewerQuery({
   summary: 'List the templates that WhatsApp paused or disabled, and those whose quality is low',
-  input: accountInput({}),
   output: z.object({
     items: z.array(
       OwnTemplate.pick({ name: true, language: true, status: true, qualityScore: true }).extend({
@@ -58,12 +51,8 @@ export const listTemplateProblems = dashboardProcedure({
   }),
 })
 
-export const syncTemplates = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const syncTemplates = ownerCheck({
   summary: 'Sync the templates from WhatsApp now',
-  input: accountInput({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
   audit: changes.syncTemplates,
 })
@@ -85,10 +74,7 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
 }
 
 /** Sends a real message from the account's number. It counts towards the rate limit of the API. */
-export const sendTest = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const sendTest = ownerChange({
   summary: 'Send a test message with a template',
   input: accountInput({
     to: PhoneNumber,
@@ -107,10 +93,7 @@ export const testMediaPath = '/settings/media'
  * Served at `testMediaPath`, as `uploadTemplateSample` is at its path. Unlike a sample, which is for the review of a template,
  * the file is stored, and a send names it by its ID.
  */
-export const uploadTestMedia = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const uploadTestMedia = ownerCheck({
   summary: 'Upload a file for the media header of a test message',
   input: accountInput({ whatsAppAccountId: singleLine(64).optional() }),
   output: Media,

@@ -3,7 +3,7 @@ import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
 import { AccountId, singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure, Role } from '../procedure.ts'
+import { accountInput, dashboardProcedure, Role, viewerQuery } from '../procedure.ts'
 
 export const Email = z
   .email(problems.email())
@@ -152,10 +152,7 @@ export const AuditEntry = z.object({
 /** `nextCursor` of the previous page. */
 const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a page')
 
-export const listAudit = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listAudit = viewerQuery({
   summary: 'List changes and sign-ins with their user and address, newest first',
   input: accountInput({
     cursor: AuditCursor.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MessageStatus } from '../api/message.ts'
 import { FailureCode, singleLine, Timestamp } from '../fields.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, viewerQuery } from '../procedure.ts'
 import { Country, FailureStage } from './message.ts'
 
 export const viewLimits = { nameLength: 60 } as const
@@ -44,12 +44,8 @@ const ViewName = z.string().trim().pipe(singleLine(viewLimits.nameLength))
 export const View = z.object({ name: z.string(), filters: ViewFilters })
 export type View = z.infer<typeof View>
 
-export const listViews = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listViews = viewerQuery({
   summary: 'List your saved views of the message log, by name',
-  input: accountInput({}),
   output: z.object({ items: z.array(View) }),
 })
 

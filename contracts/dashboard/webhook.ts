@@ -7,7 +7,7 @@ import { readDeliveryFailure } from '../facts/deliveries.ts'
 import { type Fact, join } from '../facts/fact.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
 import { Facts } from './facts.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, ownerChange, viewerQuery } from '../procedure.ts'
 
 const EventTypes = z
   .array(z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`))
@@ -97,19 +97,12 @@ const Headers = z
   .array(z.strictObject({ name: singleLine(256), value: HeaderValue }))
   .max(20, problems.atMostHeaders({ max: 20 }))
 
-export const listEndpoints = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listEndpoints = viewerQuery({
   summary: 'List the webhook endpoints, the oldest first',
-  input: accountInput({}),
   output: z.object({ items: z.array(Endpoint) }),
 })
 
-export const addEndpoint = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const addEndpoint = ownerChange({
   summary: 'Add a webhook endpoint, and return its signing secret',
   input: accountInput({
     url: singleLine(2048),
@@ -128,10 +121,7 @@ export const addEndpoint = dashboardProcedure({
 })
 
 /** Omitted fields stay unchanged. The signing secret and the deliveries are kept. */
-export const updateEndpoint = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const updateEndpoint = ownerChange({
   summary: 'Change the URL, events, description, headers or limits of an endpoint',
   input: accountInput({
     endpointId: EndpointId,
@@ -187,30 +177,21 @@ function hostOf(url: unknown): string | undefined {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined
 }
 
-export const enableEndpoint = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const enableEndpoint = ownerChange({
   summary: 'Enable an endpoint and deliver its waiting events',
   input: ofEndpoint,
   output: Endpoint,
   audit: changes.enableEndpoint,
 })
 
-export const disableEndpoint = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const disableEndpoint = ownerChange({
   summary: 'Disable an endpoint; its deliveries wait',
   input: ofEndpoint,
   output: Endpoint,
   audit: changes.disableEndpoint,
 })
 
-export const removeEndpoint = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const removeEndpoint = ownerChange({
   summary: 'Delete an endpoint with its secrets and waiting deliveries',
   input: ofEndpoint,
   /** Number of waiting deliveries that were deleted. */
@@ -219,20 +200,14 @@ export const removeEndpoint = dashboardProcedure({
 })
 
 /** A mutation, because the audit log records it. */
-export const revealSecret = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const revealSecret = ownerChange({
   summary: 'Show the signing secret of an endpoint',
   input: ofEndpoint,
   output: z.object({ secret: z.string() }),
   audit: changes.revealSecret,
 })
 
-export const rotateSecret = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const rotateSecret = ownerChange({
   summary: 'Create a new signing secret; the previous one stays in use for a while',
   input: accountInput({
     endpointId: EndpointId,
@@ -269,10 +244,7 @@ export const testEndpoint = dashboardProcedure({
   audit: changes.testEndpoint,
 })
 
-export const listDeliveries = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listDeliveries = viewerQuery({
   summary: 'List the deliveries to an endpoint with their attempts, the newest first',
   input: accountInput({
     endpointId: EndpointId,
@@ -305,12 +277,8 @@ const Statistics = z.object({
   slotSeconds: z.int(),
 })
 
-export const listActivity = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listActivity = viewerQuery({
   summary: 'Count the attempts of the last 24 hours at each endpoint',
-  input: accountInput({}),
   output: Statistics.extend({
     /** Endpoints without an attempt are absent. */
     items: z.array(AttemptCounts.extend({ endpointId: z.string(), slots: z.array(AttemptSlot) })),
@@ -328,10 +296,7 @@ const FailureGroup = z.object({
 })
 export type FailureGroup = z.infer<typeof FailureGroup>
 
-export const getStatistics = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getStatistics = viewerQuery({
   summary: 'Count the attempts to an endpoint over time, and the failed ones by error',
   input: accountInput({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
   output: Statistics.extend({
@@ -345,10 +310,7 @@ export const getStatistics = dashboardProcedure({
   }),
 })
 
-export const getPayload = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const getPayload = viewerQuery({
   // Payloads contain what recipients wrote.
   membersOnly: true,
   summary: 'Read the body that a delivery sends',
@@ -357,10 +319,7 @@ export const getPayload = dashboardProcedure({
   output: z.object({ eventId: z.string(), payload: z.string() }),
 })
 
-export const retryDelivery = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const retryDelivery = ownerChange({
   summary: 'Deliver one event now, whether its delivery is waiting or finished',
   input: accountInput({ deliveryId: singleLine(64) }),
   /** A disabled endpoint receives the event once it is enabled. */
@@ -386,10 +345,7 @@ const redelivery = {
   includeWaiting: z.boolean().optional(),
 }
 
-export const countRecoverable = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const countRecoverable = viewerQuery({
   summary: 'Count the events that a recovery would queue',
   input: accountInput(redelivery),
   output: z.object({
@@ -406,10 +362,7 @@ export const countRecoverable = dashboardProcedure({
  * Queues one part of a recovery, so that the caller can show progress: call again with `next` until it is absent. An
  * interrupted recovery can be restarted.
  */
-export const recoverDeliveries = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const recoverDeliveries = ownerChange({
   summary: 'Redeliver events that an endpoint missed since a given time',
   input: accountInput({ ...redelivery, next: singleLine(1024).optional() }),
   output: z.object({

@@ -4,7 +4,7 @@ import { problems } from '../facts/problems.ts'
 import { singleLine, Timestamp } from '../fields.ts'
 import { marketingSettings, messagingAccountSettings } from '../api/account.ts'
 import { changes } from '../facts/changes.ts'
-import { accountInput, dashboardProcedure } from '../procedure.ts'
+import { accountInput, ownerChange, ownerCheck, viewerQuery } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/
 
@@ -43,19 +43,12 @@ export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
 
 export const whatsAppAccountInput = accountInput({ whatsAppAccountId: singleLine(64) })
 
-export const listWhatsAppAccounts = dashboardProcedure({
-  kind: 'query',
-  budget: 'reads',
-  allowed: 'viewer',
+export const listWhatsAppAccounts = viewerQuery({
   summary: 'List the WhatsApp accounts, the oldest first',
-  input: accountInput({}),
   output: z.object({ items: z.array(WhatsAppAccount) }),
 })
 
-export const addWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const addWhatsAppAccount = ownerCheck({
   summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
   input: accountInput({
     phoneNumberId: MetaId,
@@ -86,10 +79,7 @@ export const WhatsAppAccountTest = z.object({
 })
 
 /** If WhatsApp rejects the token, the account is disabled, as after a rejected send. */
-export const testWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const testWhatsAppAccount = ownerCheck({
   summary: 'Test the token with WhatsApp, and read the facts about its number',
   input: whatsAppAccountInput,
   output: WhatsAppAccountTest,
@@ -104,10 +94,7 @@ export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
 export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 
 /** Deletes the old secrets. A new access token that WhatsApp accepts reactivates an account that WhatsApp had disabled. */
-export const replaceSecrets = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'checks',
-  allowed: 'owner',
+export const replaceSecrets = ownerCheck({
   summary: 'Replace the access token, the app secret or the WABA',
   input: accountInput({
     whatsAppAccountId: singleLine(64),
@@ -128,60 +115,42 @@ export const replaceSecrets = dashboardProcedure({
   },
 })
 
-export const setDefaultWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setDefaultWhatsAppAccount = ownerChange({
   summary: 'Make this WhatsApp account the default for requests that name none',
   input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.makeDefault,
 })
 
-export const activateWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const activateWhatsAppAccount = ownerChange({
   summary: 'Activate this WhatsApp account again',
   input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.activate,
 })
 
-export const deactivateWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const deactivateWhatsAppAccount = ownerChange({
   summary: 'Deactivate this WhatsApp account until it is activated again',
   input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.deactivate,
 })
 
-export const setMarketing = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setMarketing = ownerChange({
   summary: 'Set which endpoint of WhatsApp the marketing templates of this WhatsApp account are sent to',
   input: accountInput({ whatsAppAccountId: singleLine(64), setting: z.enum(marketingSettings) }),
   output: WhatsAppAccount,
   audit: changes.setMarketing,
 })
 
-export const setMessagingAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const setMessagingAccount = ownerChange({
   summary: 'Set whether sends of this WhatsApp account name its WABA as the messaging account that pays',
   input: accountInput({ whatsAppAccountId: singleLine(64), setting: z.enum(messagingAccountSettings) }),
   output: WhatsAppAccount,
   audit: changes.setMessagingAccount,
 })
 
-export const removeWhatsAppAccount = dashboardProcedure({
-  kind: 'mutation',
-  budget: 'changes',
-  allowed: 'owner',
+export const removeWhatsAppAccount = ownerChange({
   summary: 'Delete a WhatsApp account with its token and app secret',
   input: whatsAppAccountInput,
   output: z.object({ removed: z.boolean() }),
