@@ -7,13 +7,23 @@ import { problems } from './facts/problems.ts'
  */
 export const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 
+/** Text with at most this many characters. */
+export function textUpTo(maxLength: number) {
+  return z.string().max(maxLength, problems.atMostCharacters({ maxLength }))
+}
+
+/** The same, but not empty. */
+export function nonEmptyText(maxLength: number) {
+  return z.string().min(1, problems.empty()).max(maxLength, problems.atMostCharacters({ maxLength }))
+}
+
+export function wholeNumber(min: number, max: number) {
+  return z.int(problems.wholeNumber()).min(min, problems.atLeast({ min })).max(max, problems.atMost({ max }))
+}
+
 /** One line of text, such as a name or a reference. */
 export function singleLine(maxLength: number) {
-  return z
-    .string()
-    .min(1, problems.empty())
-    .max(maxLength, problems.atMostCharacters({ maxLength: maxLength }))
-    .regex(noControlCharacters, problems.controlCharacters())
+  return nonEmptyText(maxLength).regex(noControlCharacters, problems.controlCharacters())
 }
 
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
@@ -218,15 +228,7 @@ export const NextCursor = z
   .string()
   .describe('Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.')
 
-export const PageLimit = withExample(
-  z
-    .int(problems.wholeNumber())
-    .min(1, problems.atLeast({ min: 1 }))
-    .max(100, problems.atMost({ max: 100 }))
-    .default(20),
-  'Items per page, 1 to 100.',
-  20,
-)
+export const PageLimit = withExample(wholeNumber(1, 100).default(20), 'Items per page, 1 to 100.', 20)
 
 /** Printable ASCII, the characters that are safe in header fields (RFC 9110, 5.5). */
 export const IdempotencyKey = withExample(

@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { problems } from '../facts/problems.ts'
 import {
   ExternalId,
   LanguageCode,
   namedObject,
+  nonEmptyText,
   PhoneNumber,
   responseField,
   singleLine,
   TemplateName,
+  textUpTo,
   Timestamp,
   WhatsAppAccountId,
+  wholeNumber,
   withExample,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
@@ -36,11 +38,7 @@ const [ipv4, ipv6] = [z.regexes.ipv4, z.regexes.ipv6].map(({ source }) => source
 const address = new RegExp(`^(?:${ipv4}|${ipv6}|::(?:[fF]{4}(?::0{1,4})?:)?${ipv4})$`)
 
 const ClientIp = withExample(
-  z
-    .string()
-    .max(64, problems.atMostCharacters({ maxLength: 64 }))
-    .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
-    .optional(),
+  textUpTo(64).regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7').optional(),
   'IP address of your user, not of your server. Requests are also limited by this address; an IPv6 address counts with its /64 network.',
   '203.0.113.7',
 )
@@ -61,26 +59,13 @@ export const sendCode = procedure({
     language: LanguageCode,
     purpose: Purpose,
     code: OneTimeCode.optional().describe('A code of your own. When absent, digits are generated.'),
-    length: z
-      .int(problems.wholeNumber())
-      .min(4, problems.atLeast({ min: 4 }))
-      .max(10, problems.atMost({ max: 10 }))
-      .default(6)
-      .describe('Number of digits of a generated code, 4 to 10.'),
-    expiresInSeconds: z
-      .int(problems.wholeNumber())
-      .min(60, problems.atLeast({ min: 60 }))
-      .max(codeLimits.maxExpirySeconds, problems.atMost({ max: codeLimits.maxExpirySeconds }))
+    length: wholeNumber(4, 10).default(6).describe('Number of digits of a generated code, 4 to 10.'),
+    expiresInSeconds: wholeNumber(60, codeLimits.maxExpirySeconds)
       .default(600)
       .describe(
         'How long the code can be checked, 60 to 3600 seconds. Choose what the template says about its expiry, if it does.',
       ),
-    maxAttempts: z
-      .int(problems.wholeNumber())
-      .min(1, problems.atLeast({ min: 1 }))
-      .max(10, problems.atMost({ max: 10 }))
-      .default(5)
-      .describe('How often the code can be checked, 1 to 10 times.'),
+    maxAttempts: wholeNumber(1, 10).default(5).describe('How often the code can be checked, 1 to 10 times.'),
     clientIp: ClientIp,
     externalId: ExternalId.optional(),
     accountId: WhatsAppAccountId.optional(),
@@ -128,14 +113,7 @@ export const checkCode = procedure({
     'Checks what a user typed against the latest code that was sent to the recipient for the purpose. A right code is accepted once. Every check counts as an attempt, also of concurrent requests.',
   input: z.strictObject({
     to: PhoneNumber.describe('The recipient of the code, written as in `code.send`.'),
-    code: withExample(
-      z
-        .string()
-        .min(1, problems.empty())
-        .max(64, problems.atMostCharacters({ maxLength: 64 })),
-      'What the user typed.',
-      '481516',
-    ),
+    code: withExample(nonEmptyText(64), 'What the user typed.', '481516'),
     purpose: Purpose,
     clientIp: ClientIp,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { publicAddress, singleLine, Timestamp, withExample } from '../fields.ts'
+import { nonEmptyText, publicAddress, singleLine, textUpTo, Timestamp, wholeNumber, withExample } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
 export const componentLimits = {
@@ -43,10 +43,7 @@ function countFields(value: Readonly<Record<string, unknown>>, names: string[]):
 }
 
 const link = withExample(
-  z
-    .string()
-    .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-    .regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf'),
+  textUpTo(4096).regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf'),
   'Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.',
   'https://example.com/invoice.pdf',
 )
@@ -196,20 +193,13 @@ export type ButtonProducts = z.infer<typeof ButtonProducts>
 export const MessageButton = exactlyOne(
   z.strictObject({
     index: withExample(
-      z
-        .int(problems.wholeNumber())
-        .min(0, problems.atLeast({ min: 0 }))
-        .max(componentLimits.buttons - 1, problems.atMost({ max: componentLimits.buttons - 1 })),
+      wholeNumber(0, componentLimits.buttons - 1),
       'Position of the button among all buttons of the template, starting with 0.',
       0,
     ),
     url: withExample(z.string().optional(), 'End of the address of a URL button: the value of its variable.', 'A-1024'),
     payload: withExample(
-      z
-        .string()
-        .min(1, problems.empty())
-        .max(256, problems.atMostCharacters({ maxLength: 256 }))
-        .optional(),
+      nonEmptyText(256).optional(),
       'Returned by WhatsApp when the recipient taps a quick-reply button.',
       'order-1042:yes',
     ),
@@ -258,14 +248,7 @@ const maxRawComponents = 20
 
 const RawComponent = z
   .looseObject({
-    type: withExample(
-      z
-        .string()
-        .min(1, problems.empty())
-        .max(64, problems.atMostCharacters({ maxLength: 64 })),
-      'Kind of the component, in lower case.',
-      'body',
-    ),
+    type: withExample(nonEmptyText(64), 'Kind of the component, in lower case.', 'body'),
   })
   .describe("A component as WhatsApp's own interface takes it.")
   .meta({ id: 'RawComponent', examples: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }] })

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { problems } from '../facts/problems.ts'
 import {
   MediaId,
   namedObject,
@@ -7,6 +6,7 @@ import {
   publicAddress,
   responseField,
   singleLine,
+  textUpTo,
   Timestamp,
   WhatsAppAccountId,
   withExample,
@@ -32,10 +32,7 @@ const FileName = withExample(
 
 export const ImportMediaRequest = namedStrictObject('ImportMediaRequest', 'A file to store, by its address.', {
   link: withExample(
-    z
-      .string()
-      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-      .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf'),
+    textUpTo(4096).regex(publicAddress, 'must be a public https address, such as https://…/file.pdf'),
     'Public https address of the file. Waybill downloads it once, and follows no redirect.',
     'https://example.com/invoice.pdf',
   ),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { Facts } from './facts.ts'
-import { singleLine, Timestamp } from '../fields.ts'
+import { singleLine, Timestamp, wholeNumber } from '../fields.ts'
 import { accountInput, dashboardProcedure, ownerChange, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 
@@ -53,16 +53,9 @@ export const noStatusMinMessagesRange = { min: 1, max: 10_000 } as const
 
 const thresholds = {
   /** Alert if more than this percentage of the messages of the last hour failed; null: no alert. */
-  failureRatePercent: z
-    .int()
-    .min(1, problems.atLeast({ min: 1 }))
-    .max(100, problems.atMost({ max: 100 }))
-    .nullable(),
+  failureRatePercent: wholeNumber(1, 100).nullable(),
   /** The failure rate is ignored if there were fewer messages in the last hour. */
-  failureRateMinMessages: z
-    .int()
-    .min(failureRateMinMessagesRange.min, problems.atLeast({ min: 1 }))
-    .max(failureRateMinMessagesRange.max, problems.atMost({ max: 10000 })),
+  failureRateMinMessages: wholeNumber(failureRateMinMessagesRange.min, failureRateMinMessagesRange.max),
   /** Alert if webhook deliveries are later than this; null: no alert. */
   deliveryLagSeconds: z
     .int()
@@ -70,18 +63,10 @@ const thresholds = {
     .max(86_400, problems.aDay())
     .nullable(),
   /** Alert if WhatsApp accepted at least this many messages without reporting any status since; null: no alert. */
-  noStatusMinMessages: z
-    .int()
-    .min(noStatusMinMessagesRange.min, problems.atLeast({ min: 1 }))
-    .max(noStatusMinMessagesRange.max, problems.atMost({ max: 10000 }))
-    .nullable(),
+  noStatusMinMessages: wholeNumber(noStatusMinMessagesRange.min, noStatusMinMessagesRange.max).nullable(),
   quietHours: QuietHours.nullable(),
   /** Repeat an alert at this interval until it is acknowledged or resolved; null: send it once. */
-  repeatHours: z
-    .int()
-    .min(1, problems.atLeast({ min: 1 }))
-    .max(168, problems.atMost({ max: 168 }))
-    .nullable(),
+  repeatHours: wholeNumber(1, 168).nullable(),
 }
 
 /** The rules of accounts that have not changed them. */

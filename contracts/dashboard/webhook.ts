@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { defaultEventTypes, eventTypes } from '../events.ts'
-import { PageLimit, singleLine, Timestamp } from '../fields.ts'
+import { PageLimit, singleLine, textUpTo, Timestamp } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
 import { readDeliveryFailure } from '../facts/deliveries.ts'
 import { type Fact, join } from '../facts/fact.ts'
@@ -92,7 +92,7 @@ export const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-const HeaderValue = z.string().max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+const HeaderValue = textUpTo(4096)
 const Headers = z
   .array(z.strictObject({ name: singleLine(256), value: HeaderValue }))
   .max(20, problems.atMostHeaders({ max: 20 }))
@@ -128,10 +128,7 @@ export const updateEndpoint = ownerChange({
     url: singleLine(2048).optional(),
     events: EventTypes.optional(),
     /** An empty description removes it. */
-    description: z
-      .string()
-      .max(200, problems.atMostCharacters({ maxLength: 200 }))
-      .optional(),
+    description: textUpTo(200).optional(),
     /** Replaces all custom headers. */
     headers: Headers.optional(),
     /** Null removes the limit. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { LanguageCode, namedStrictObject, publicAddress, withExample } from '../fields.ts'
+import { LanguageCode, namedStrictObject, nonEmptyText, publicAddress, textUpTo, withExample } from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
 export const templateLimits = {
@@ -31,11 +31,7 @@ const maxCharacters = 8192
 
 /** `findTemplateProblems` enforces the maximum length; here, it is only documented in JSON Schema. */
 function text(characters: number) {
-  return z
-    .string()
-    .min(1, problems.empty())
-    .max(maxCharacters, problems.atMostCharacters({ maxLength: maxCharacters }))
-    .meta({ maxLength: characters })
+  return nonEmptyText(maxCharacters).meta({ maxLength: characters })
 }
 
 const Example = text(templateLimits.bodyCharacters).describe('Value that shows the reviewer how it is filled.')
@@ -47,11 +43,7 @@ export const TemplateSample = namedStrictObject(
   'A sample file for the reviewer: either `link` or `handle`.',
   {
     link: withExample(
-      z
-        .string()
-        .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-        .regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf')
-        .optional(),
+      textUpTo(4096).regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf').optional(),
       'Public address of the sample. Waybill downloads it and uploads it to WhatsApp.',
       'https://example.com/invoice.pdf',
     ),
@@ -198,10 +190,7 @@ export const AuthenticationDefinition = namedStrictObject(
 )
 export type AuthenticationDefinition = z.infer<typeof AuthenticationDefinition>
 
-export const NewTemplateName = z
-  .string()
-  .min(1, problems.empty())
-  .max(maxCharacters, problems.atMostCharacters({ maxLength: maxCharacters }))
+export const NewTemplateName = nonEmptyText(maxCharacters)
   .describe('Name of the template: lower-case letters, digits and underscores.')
   .meta({ maxLength: templateLimits.nameCharacters, examples: ['order_shipped'] })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { namedStrictObject, withExample } from '../fields.ts'
+import { namedStrictObject, nonEmptyText, withExample } from '../fields.ts'
 import {
   TemplateCardDefinition,
   templateDefinitionShape,
@@ -10,15 +10,7 @@ import {
 
 /** In a template file, a sample can also be a local file. */
 const FileSample = TemplateSample.extend({
-  file: withExample(
-    z
-      .string()
-      .min(1, problems.empty())
-      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
-      .optional(),
-    'Path of the sample, relative to this file.',
-    'samples/invoice.pdf',
-  ),
+  file: withExample(nonEmptyText(4096).optional(), 'Path of the sample, relative to this file.', 'samples/invoice.pdf'),
 })
   .describe('A sample file for the reviewer: one of `file`, `link` and `handle`.')
   .meta({ id: 'TemplateFileSample' })
