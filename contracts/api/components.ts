@@ -62,7 +62,6 @@ const mediaId = withExample(
 export const MediaFile = exactlyOne(z.strictObject({ link: link.optional(), mediaId: mediaId.optional() }))
   .describe('An image or a video: either `link` or `mediaId`.')
   .meta({ id: 'MediaFile', examples: [{ link: 'https://example.com/photo.jpg' }] })
-export type MediaFile = z.infer<typeof MediaFile>
 
 export const DocumentFile = z
   .strictObject({
@@ -109,7 +108,6 @@ export const MessageLocation = z
     id: 'MessageLocation',
     examples: [{ latitude: 48.1374, longitude: 11.5755, name: 'Depot 7', address: 'Ringstr. 1, Munich' }],
   })
-export type MessageLocation = z.infer<typeof MessageLocation>
 
 const productId = withExample(singleLine(256), 'ID of the product in the catalogue (`product_retailer_id`).', 'sku-1')
 
@@ -120,7 +118,6 @@ export const MessageProduct = z
   })
   .describe('A product of a catalogue.')
   .meta({ id: 'MessageProduct', examples: [{ catalogId: '194836987003835', productId: 'sku-1' }] })
-export type MessageProduct = z.infer<typeof MessageProduct>
 
 export const MessageHeader = exactlyOne(
   z.strictObject({
@@ -159,7 +156,6 @@ export const FlowInput = z
   })
   .describe('What a flow button passes to its flow.')
   .meta({ id: 'FlowInput', examples: [{ token: 'booking-7' }] })
-export type FlowInput = z.infer<typeof FlowInput>
 
 export const ProductSection = z
   .strictObject({

@@ -159,7 +159,6 @@ export const MessageReply = z
     truncated: z.literal(true).optional().describe('Present only if `text` or `payload` was longer and is cut off.'),
   })
   .describe('What the recipient answered.')
-export type MessageReply = z.infer<typeof MessageReply>
 
 export const MessageRepliedEvent = defineEvent({
   type: 'message.replied',
