@@ -29,7 +29,7 @@ import {
 } from '../http/ops/metrics.ts'
 import { createServer } from '../http/server.ts'
 import { readConfig } from '../platform/config.ts'
-import { environmentVariables, secretVariables } from '../platform/environment.ts'
+import { Environment, secretVariables } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
@@ -121,17 +121,26 @@ const tables: Record<string, () => string | Promise<string>> = {
   configuration: () =>
     formatTable(
       ['Variable', 'Default', 'Meaning'],
-      Object.entries(environmentVariables).map(([name, { default: preset, meaning }]) => [
-        (secretVariables as readonly string[]).includes(name) ? `${code(name)}, ${code(`${name}_FILE`)}` : code(name),
-        preset === undefined ? 'none' : code(preset),
-        meaning,
-      ]),
+      Object.entries(Environment.shape).map(([name, variable]) => {
+        const isSecret = (secretVariables as readonly string[]).includes(name)
+        // A default that depends on the machine is only described.
+        const preset = variable.type === 'prefault' ? variable.def.defaultValue : variable.meta()?.['default']
+        return [
+          isSecret ? `${code(name)}, ${code(`${name}_FILE`)}` : code(name),
+          preset === undefined ? 'none' : code(String(preset)),
+          variable.description ?? missing(name),
+        ]
+      }),
     ),
   metrics: async () =>
     formatTable(
       ['Metric', 'Meaning'],
       (await listMetrics()).map(({ name, help }) => [code(name), help]),
     ),
+}
+
+function missing(name: string): never {
+  throw new Error(`${name} has no description`)
 }
 
 /** Returns the metrics of a process with all roles. The database is never opened, because nothing is collected. */

@@ -127,68 +127,158 @@ const PostgresUrl = z.string().transform((text, context): DatabaseUrl => {
 /** `s3://bucket/prefix`. Bucket names as S3 allows them. */
 export const s3Address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
-/** All variables of the environment, and how they depend on each other. */
+const OptionalText = z.string().optional()
+
+/** All variables of the environment with their texts in the configuration guide, and how they depend on each other. */
 export const Environment = z
   .object({
-    HOST: z.string().default('127.0.0.1'),
-    PORT: wholeNumber(0, 65_535).default(3000),
-    DATABASE_URL: PostgresUrl.optional(),
-    DATABASE_PASSWORD_COMMAND: z.string().optional(),
-    PGPASSFILE: z.string().optional(),
-    DATABASE_STATEMENT_TIMEOUT: shortDuration(15).default(8),
-    DATABASE_LOCK_TIMEOUT: shortDuration(10).default(1),
-    WAYBILL_DATA_DIR: z.string().default('.waybill'),
-    WAYBILL_SECRET_KEY: SecretKeys.optional(),
-    GRAPH_API_URL: WebUrl.default('https://graph.facebook.com'),
+    HOST: z.string().prefault('127.0.0.1').describe('Address to listen on'),
+    PORT: wholeNumber(0, 65_535).prefault('3000').describe('Port to listen on'),
+    DATABASE_URL: PostgresUrl.optional().describe(
+      'PostgreSQL 14 or newer, as `postgres://…`, with the [TLS parameters](deploying.md#tls-to-postgresql) `sslmode`, `sslrootcert`, `sslcert` and `sslkey`, and with [several hosts](deploying.md#failover-to-a-standby) of a cluster. If absent, the embedded database is used',
+    ),
+    DATABASE_PASSWORD_COMMAND: OptionalText.describe(
+      'Shell command that prints the password of the database user, such as a token of a cloud provider. It runs when a connection is opened, at most every 5 minutes (at once if PostgreSQL rejects the password), and must end within 10 seconds',
+    ),
+    PGPASSFILE: OptionalText.meta({
+      default: '~/.pgpass',
+      description:
+        'File with passwords in the `.pgpass` format of libpq, readable by its owner only. It is read for each new connection, if neither `DATABASE_URL` nor `PGPASSWORD` has a password',
+    }),
+    DATABASE_STATEMENT_TIMEOUT: shortDuration(15)
+      .prefault('8s')
+      .describe('PostgreSQL cancels a statement that takes longer, `1s` to `15s`. Migrations have no timeout'),
+    DATABASE_LOCK_TIMEOUT: shortDuration(10)
+      .prefault('1s')
+      .describe(
+        'PostgreSQL cancels a statement that waits longer for a row or table that another transaction has locked, `1s` to `10s`',
+      ),
+    WAYBILL_DATA_DIR: z
+      .string()
+      .prefault('.waybill')
+      .describe(
+        'Folder of the embedded database, its key, its control socket, the journals, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journals and the files',
+      ),
+    WAYBILL_SECRET_KEY: SecretKeys.optional().describe(
+      '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
+    ),
+    GRAPH_API_URL: WebUrl.prefault('https://graph.facebook.com').describe('Base URL of the Graph API'),
     GRAPH_API_VERSION: z
       .string()
       .regex(/^v\d+\.\d+$/, 'must look like v25.0')
-      .default('v26.0'),
-    META_APP_SECRET: z.string().optional(),
-    META_VERIFY_TOKEN: z.string().optional(),
-    TRUST_PROXY: TrustedProxies.default([]),
-    WEBHOOK_RETRY_SCHEDULE: RetrySchedule.default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
+      .prefault('v26.0')
+      .describe('Version of the Graph API'),
+    META_APP_SECRET: OptionalText.describe(
+      'App secret that verifies callbacks for numbers without an app secret of their own',
+    ),
+    META_VERIFY_TOKEN: OptionalText.describe(
+      'Verify token that Meta presents when the callback is configured; if absent, the handshake is rejected',
+    ),
+    TRUST_PROXY: TrustedProxies.default([]).describe(
+      'Proxies whose `X-Forwarded-For` is trusted: addresses, CIDR ranges, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
+    ),
+    WEBHOOK_RETRY_SCHEDULE: RetrySchedule.prefault('5s,5m,30m,2h,5h,10h,10h').describe(
+      'Delays between the attempts of a delivery',
+    ),
     WEBHOOK_TIMEOUT_SECONDS: z.coerce
       .number('must be a number')
       .min(1, 'must be at least 1')
       .max(120, 'must be at most 120')
-      .default(15),
+      .prefault('15')
+      .describe('Timeout of an attempt, 1 to 120'),
+    WEBHOOK_ALLOW_PRIVATE: z
+      .enum(['true', 'false'], 'must be true or false')
+      .prefault('false')
+      .describe('`true` allows http and private addresses, for development'),
+    WEBHOOK_PRIVATE_HOSTS: PrivateHosts.default([]).describe(
+      'Receivers in your own network: hosts that may have http URLs and private addresses, separated by commas, such as `orders.shop.svc.cluster.local` or `*.intern.example.com`',
+    ),
     // PostgreSQL has no times before 4713 BC.
-    WAYBILL_RETENTION_DAYS: wholeNumber(1, 1_000_000).default(30),
-    WAYBILL_REQUEST_LOG_DAYS: wholeNumber(0, 365).default(7),
-    WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
-      secondsOf.h,
+    WAYBILL_RETENTION_DAYS: wholeNumber(1, 1_000_000)
+      .prefault('30')
+      .describe(
+        'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 184 days',
+      ),
+    WAYBILL_REQUEST_LOG_DAYS: wholeNumber(0, 365)
+      .prefault('7')
+      .describe(
+        'How long API requests are kept, 0 to 365 days; `0` records none. Whole weeks are dropped, so requests can remain up to a week longer',
+      ),
+    WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m')
+      .prefault('1h')
+      .describe('Age at which a message without an outcome is reported (once); at least `1m`'),
+    WAYBILL_SUPPRESSION_QUOTA: wholeNumber(1, 100_000_000)
+      .prefault('1000000')
+      .describe(
+        'How many recipients the suppression list of an account can have. Opt-outs of recipients are stored beyond it, too',
+      ),
+    WAYBILL_TEMPLATE_QUOTA: wholeNumber(1, 1_000_000)
+      .prefault('10000')
+      .describe(
+        'How many templates an account can have before it cannot create more, including deleted ones. Templates that were created at WhatsApp are stored beyond it, too',
+      ),
+    WAYBILL_SAVED_VIEW_QUOTA: wholeNumber(1, 1000)
+      .prefault('30')
+      .describe('How many views of the message log a member can save in each account'),
+    WAYBILL_MEDIA_STORE: OptionalText.meta({
+      default: '.waybill/media',
+      description:
+        'Where uploaded files are stored: a folder (by default `media` in `WAYBILL_DATA_DIR`), or a bucket of an S3-compatible store, such as `s3://bucket/prefix`. Processes on several machines need a bucket, or a folder that all of them share',
+    }),
+    S3_ENDPOINT: WebUrl.optional().describe(
+      'Base URL of the S3-compatible store, such as `https://minio.example.com`. If absent, Amazon S3 is used',
     ),
-    WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
-    WEBHOOK_PRIVATE_HOSTS: PrivateHosts.default([]),
-    WAYBILL_SUPPRESSION_QUOTA: wholeNumber(1, 100_000_000).default(1_000_000),
-    WAYBILL_TEMPLATE_QUOTA: wholeNumber(1, 1_000_000).default(10_000),
-    WAYBILL_SAVED_VIEW_QUOTA: wholeNumber(1, 1000).default(30),
-    WAYBILL_MEDIA_STORE: z.string().optional(),
-    S3_ENDPOINT: WebUrl.optional(),
-    S3_REGION: z.string().default('us-east-1'),
-    S3_ACCESS_KEY_ID: z.string().optional(),
-    S3_SECRET_ACCESS_KEY: z.string().optional(),
-    WAYBILL_MEDIA_QUOTA_MB: wholeNumber(1, 1_000_000).default(2048),
-    WAYBILL_MEDIA_MAX_UPLOADS: wholeNumber(1, 1000).default(8),
-    WAYBILL_MEDIA_EXPIRY: Duration.refine((seconds) => seconds >= secondsOf.h, 'must be at least 1h').default(
-      90 * secondsOf.d,
-    ),
+    S3_REGION: z.string().prefault('us-east-1').describe('Region of the bucket'),
+    S3_ACCESS_KEY_ID: OptionalText.describe('Access key that can read, write and delete objects of the bucket'),
+    S3_SECRET_ACCESS_KEY: OptionalText.describe('Secret of the access key'),
+    WAYBILL_MEDIA_QUOTA_MB: wholeNumber(1, 1_000_000)
+      .prefault('2048')
+      .describe('How much an account can store, in megabytes'),
+    WAYBILL_MEDIA_MAX_UPLOADS: wholeNumber(1, 1000)
+      .prefault('8')
+      .describe('How many files an account can upload at the same time to each process'),
+    WAYBILL_MEDIA_EXPIRY: Duration.refine((seconds) => seconds >= secondsOf.h, 'must be at least 1h')
+      .prefault('90d')
+      .describe('How long an uploaded file is kept after its last upload; at least `1h`'),
     WAYBILL_PUBLIC_URL: WebUrl.refine(
       (url) => new URL(url).pathname === '/',
       'must have no path, such as https://waybill.example.com',
-    ).optional(),
-    HTTPS_PROXY: ProxyUrl.optional(),
-    HTTP_PROXY: ProxyUrl.optional(),
-    NO_PROXY: z.string().transform(parseNoProxy).default([]),
-    SMTP_URL: SmtpUrl.optional(),
-    SMTP_FROM: z.email('must be an email address, such as waybill@example.com').optional(),
-    OIDC_ISSUER: WebUrl.optional(),
-    OIDC_CLIENT_ID: z.string().optional(),
-    OIDC_CLIENT_SECRET: z.string().optional(),
-    LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-    METRICS_TOKEN: z.string().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+    )
+      .optional()
+      .describe(
+        'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
+      ),
+    HTTPS_PROXY: ProxyUrl.optional().describe(
+      '[Proxy](deploying.md#outbound-proxy) for outgoing https requests, such as `http://user:password@proxy.example.com:3128`',
+    ),
+    HTTP_PROXY: ProxyUrl.optional().describe('Proxy for outgoing http requests'),
+    NO_PROXY: z
+      .string()
+      .transform(parseNoProxy)
+      .default([])
+      .describe(
+        'Servers that are reached without a proxy: host names (with their subdomains), addresses or CIDR ranges, separated by commas, or `*` for all',
+      ),
+    SMTP_URL: SmtpUrl.optional().describe(
+      'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no email is sent',
+    ),
+    SMTP_FROM: z
+      .email('must be an email address, such as waybill@example.com')
+      .optional()
+      .describe('Email address of the sender; by default `waybill@` and the host of `WAYBILL_PUBLIC_URL`'),
+    OIDC_ISSUER: WebUrl.optional().describe(
+      'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables',
+    ),
+    OIDC_CLIENT_ID: OptionalText.describe('Client ID at the OpenID provider'),
+    OIDC_CLIENT_SECRET: OptionalText.describe('Client secret at the OpenID provider'),
+    LOG_LEVEL: z
+      .enum(logLevels, `must be one of ${logLevels.join(', ')}`)
+      .prefault('info')
+      .describe('`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`'),
+    METRICS_TOKEN: OptionalText.describe('Bearer token for `/metrics`; if absent, `/metrics` rejects every request'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: OptionalText.describe(
+      'Base URL of an OTLP collector, such as `http://localhost:4318`, which receives traces and metrics. See [OpenTelemetry](opentelemetry.md) for the other `OTEL_` variables',
+    ),
   })
   .superRefine((env, context) => {
     if (env.DATABASE_URL !== undefined && env.WAYBILL_SECRET_KEY === undefined)
@@ -244,137 +334,6 @@ export const Environment = z
 function findPasswordConflict(database: DatabaseUrl | undefined): string | undefined {
   if (database === undefined || new URL(database.url).password === '') return undefined
   return 'is set, and DATABASE_URL contains a password. Remove one of them'
-}
-
-/** The defaults and descriptions of all variables, as shown in the configuration guide. */
-export const environmentVariables: Record<keyof z.input<typeof Environment>, { default?: string; meaning: string }> = {
-  HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
-  PORT: { default: '3000', meaning: 'Port to listen on' },
-  DATABASE_URL: {
-    meaning:
-      'PostgreSQL 14 or newer, as `postgres://…`, with the [TLS parameters](deploying.md#tls-to-postgresql) `sslmode`, `sslrootcert`, `sslcert` and `sslkey`, and with [several hosts](deploying.md#failover-to-a-standby) of a cluster. If absent, the embedded database is used',
-  },
-  DATABASE_PASSWORD_COMMAND: {
-    meaning:
-      'Shell command that prints the password of the database user, such as a token of a cloud provider. It runs when a connection is opened, at most every 5 minutes (at once if PostgreSQL rejects the password), and must end within 10 seconds',
-  },
-  PGPASSFILE: {
-    default: '~/.pgpass',
-    meaning:
-      'File with passwords in the `.pgpass` format of libpq, readable by its owner only. It is read for each new connection, if neither `DATABASE_URL` nor `PGPASSWORD` has a password',
-  },
-  DATABASE_STATEMENT_TIMEOUT: {
-    default: '8s',
-    meaning: 'PostgreSQL cancels a statement that takes longer, `1s` to `15s`. Migrations have no timeout',
-  },
-  DATABASE_LOCK_TIMEOUT: {
-    default: '1s',
-    meaning:
-      'PostgreSQL cancels a statement that waits longer for a row or table that another transaction has locked, `1s` to `10s`',
-  },
-  WAYBILL_DATA_DIR: {
-    default: '.waybill',
-    meaning:
-      'Folder of the embedded database, its key, its control socket, the journals, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journals and the files',
-  },
-  WAYBILL_SECRET_KEY: {
-    meaning:
-      '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
-  },
-  GRAPH_API_URL: { default: 'https://graph.facebook.com', meaning: 'Base URL of the Graph API' },
-  GRAPH_API_VERSION: { default: 'v26.0', meaning: 'Version of the Graph API' },
-  META_APP_SECRET: {
-    meaning: 'App secret that verifies callbacks for numbers without an app secret of their own',
-  },
-  META_VERIFY_TOKEN: {
-    meaning: 'Verify token that Meta presents when the callback is configured; if absent, the handshake is rejected',
-  },
-  TRUST_PROXY: {
-    meaning:
-      'Proxies whose `X-Forwarded-For` is trusted: addresses, CIDR ranges, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
-  },
-  WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Delays between the attempts of a delivery' },
-  WEBHOOK_TIMEOUT_SECONDS: { default: '15', meaning: 'Timeout of an attempt, 1 to 120' },
-  WEBHOOK_ALLOW_PRIVATE: { default: 'false', meaning: '`true` allows http and private addresses, for development' },
-  WEBHOOK_PRIVATE_HOSTS: {
-    meaning:
-      'Receivers in your own network: hosts that may have http URLs and private addresses, separated by commas, such as `orders.shop.svc.cluster.local` or `*.intern.example.com`',
-  },
-  WAYBILL_RETENTION_DAYS: {
-    default: '30',
-    meaning:
-      'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 184 days',
-  },
-  WAYBILL_REQUEST_LOG_DAYS: {
-    default: '7',
-    meaning:
-      'How long API requests are kept, 0 to 365 days; `0` records none. Whole weeks are dropped, so requests can remain up to a week longer',
-  },
-  WAYBILL_OUTCOME_UNKNOWN_AFTER: {
-    default: '1h',
-    meaning: 'Age at which a message without an outcome is reported (once); at least `1m`',
-  },
-  WAYBILL_SUPPRESSION_QUOTA: {
-    default: '1000000',
-    meaning:
-      'How many recipients the suppression list of an account can have. Opt-outs of recipients are stored beyond it, too',
-  },
-  WAYBILL_TEMPLATE_QUOTA: {
-    default: '10000',
-    meaning:
-      'How many templates an account can have before it cannot create more, including deleted ones. Templates that were created at WhatsApp are stored beyond it, too',
-  },
-  WAYBILL_SAVED_VIEW_QUOTA: {
-    default: '30',
-    meaning: 'How many views of the message log a member can save in each account',
-  },
-  WAYBILL_MEDIA_STORE: {
-    default: '.waybill/media',
-    meaning:
-      'Where uploaded files are stored: a folder (by default `media` in `WAYBILL_DATA_DIR`), or a bucket of an S3-compatible store, such as `s3://bucket/prefix`. Processes on several machines need a bucket, or a folder that all of them share',
-  },
-  S3_ENDPOINT: {
-    meaning: 'Base URL of the S3-compatible store, such as `https://minio.example.com`. If absent, Amazon S3 is used',
-  },
-  S3_REGION: { default: 'us-east-1', meaning: 'Region of the bucket' },
-  S3_ACCESS_KEY_ID: { meaning: 'Access key that can read, write and delete objects of the bucket' },
-  S3_SECRET_ACCESS_KEY: { meaning: 'Secret of the access key' },
-  WAYBILL_MEDIA_QUOTA_MB: { default: '2048', meaning: 'How much an account can store, in megabytes' },
-  WAYBILL_MEDIA_MAX_UPLOADS: {
-    default: '8',
-    meaning: 'How many files an account can upload at the same time to each process',
-  },
-  WAYBILL_MEDIA_EXPIRY: {
-    default: '90d',
-    meaning: 'How long an uploaded file is kept after its last upload; at least `1h`',
-  },
-  WAYBILL_PUBLIC_URL: {
-    meaning:
-      'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
-  },
-  HTTPS_PROXY: {
-    meaning:
-      '[Proxy](deploying.md#outbound-proxy) for outgoing https requests, such as `http://user:password@proxy.example.com:3128`',
-  },
-  HTTP_PROXY: { meaning: 'Proxy for outgoing http requests' },
-  NO_PROXY: {
-    meaning:
-      'Servers that are reached without a proxy: host names (with their subdomains), addresses or CIDR ranges, separated by commas, or `*` for all',
-  },
-  SMTP_URL: {
-    meaning:
-      'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no email is sent',
-  },
-  SMTP_FROM: { meaning: 'Email address of the sender; by default `waybill@` and the host of `WAYBILL_PUBLIC_URL`' },
-  OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
-  OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
-  OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
-  LOG_LEVEL: { default: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`' },
-  METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` rejects every request' },
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    meaning:
-      'Base URL of an OTLP collector, such as `http://localhost:4318`, which receives traces and metrics. See [OpenTelemetry](opentelemetry.md) for the other `OTEL_` variables',
-  },
 }
 
 /** Secrets that can also be read from the file named by `<name>_FILE`, as container platforms mount them. */
