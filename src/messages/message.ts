@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely'
 import type { Message } from '../../contracts/api/message.ts'
 import type { ColumnType } from '../platform/db/columns.ts'
-import type { MessagesTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import { isUserId } from './recipients/plan-identities.ts'
 
-type Row = Selectable<MessagesTable>
+type Row = Selectable<Database['messages']>
 type MessageColumns = Record<string, { name: keyof Row; type: ColumnType }>
 type FieldsOf<List extends MessageColumns> = { -readonly [Field in keyof List]: Row[List[Field]['name']] }
 

@@ -3,7 +3,7 @@ import { type View, ViewFilters } from '../../contracts/dashboard/view.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import { errorFacts, quotaFacts } from '../../contracts/facts/errors.ts'
 import type { Deps } from '../deps.ts'
-import type { Database, SavedViewsTable } from '../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 
 export async function listViews({ db }: Pick<Deps, 'db'>, person: Person): Promise<View[]> {
   return (await findViews(db, person)).map(toView)
@@ -62,7 +62,7 @@ interface Person {
   userId: string
 }
 
-type ViewRow = Pick<Selectable<SavedViewsTable>, 'name' | 'filters'>
+type ViewRow = Pick<Selectable<Database['saved_views']>, 'name' | 'filters'>
 
 /** Ordered by name. */
 function findViews(db: Kysely<Database>, { accountId, userId }: Person): Promise<ViewRow[]> {

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
-import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { lockRecipients } from '../recipients/store.ts'
 import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
 import { compareReasons } from './opt-out-reasons.ts'
@@ -35,7 +35,7 @@ export function eraseNames(
   })
 }
 
-async function storeErased(trx: Kysely<Database>, row: Selectable<SuppressionsTable>): Promise<void> {
+async function storeErased(trx: Kysely<Database>, row: Selectable<Database['suppressions']>): Promise<void> {
   const erased = { ...row, to_number: erasedRecipient }
   await trx
     .insertInto('suppressions')
