@@ -20,7 +20,7 @@ interface Target {
 interface ColumnGroup {
   table: string
   columns: string[]
-  kind: Exclude<Extract<NumberColumn, string>, 'hash'>
+  kind: Exclude<NumberColumn, 'hash'>
 }
 
 export interface SweepProgress {
