@@ -1,4 +1,5 @@
 import { type InferResult, type Kysely, sql } from 'kysely'
+import { toRow } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 
 export type AccountRow = InferResult<ReturnType<typeof selectAccounts>>[number]
@@ -35,18 +36,13 @@ export function findAccounts(db: Kysely<Database>): Promise<AccountRow[]> {
 export async function changeAccount(
   db: Kysely<Database>,
   accountId: string,
-  { contents, ...changes }: AccountChanges,
+  { rateLimit, contents, ...changes }: AccountChanges,
 ): Promise<boolean> {
   const row = await db
     .updateTable('accounts')
     .set({
-      api_enabled: changes.apiEnabled,
-      rate_limit_per_minute: changes.rateLimit,
-      allow_list: changes.allowList,
-      template_changes_enabled: changes.templateChangesEnabled,
-      mcp_enabled: changes.mcpEnabled,
-      time_zone: changes.timeZone,
-      suspended_at: changes.suspendedAt,
+      ...toRow(changes),
+      rate_limit_per_minute: rateLimit,
       ...(contents && setContents(contents)),
     })
     .where('id', '=', accountId)
@@ -78,15 +74,11 @@ export interface KeyRow {
   createdAt: Date
 }
 
-function toColumns({ keyHash, start, createdAt }: KeyRow) {
-  return { key_hash: keyHash, start, created_at: createdAt }
-}
-
 /** Returns false if the account already has a key; of two concurrent calls, one succeeds. */
 export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<boolean> {
   const row = await db
     .insertInto('api_keys')
-    .values({ account_id: key.accountId, ...toColumns(key) })
+    .values(toRow(key))
     .onConflict((conflict) => conflict.column('account_id').doNothing())
     .returning('account_id')
     .executeTakeFirst()
@@ -95,10 +87,10 @@ export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<bool
 
 /** A single statement, so that no request sees the account without a key. */
 export async function replaceKey(db: Kysely<Database>, key: KeyRow): Promise<void> {
-  const values = toColumns(key)
+  const values = toRow(key)
   await db
     .insertInto('api_keys')
-    .values({ account_id: key.accountId, ...values })
+    .values(values)
     .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
     .execute()
 }

@@ -1,6 +1,7 @@
 import { type InferResult, type Kysely, sql } from 'kysely'
 import type { Membership } from '../../contracts/dashboard/user.ts'
 import type { Role } from '../../contracts/procedure.ts'
+import { toRow } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 
 /** Reads all accounts: those in which this user has a role. */
@@ -213,20 +214,11 @@ export type InvitationRow = InferResult<ReturnType<typeof selectInvitations>>[nu
 /** Replaces an earlier invitation of this user to this account, so that older links become invalid. */
 export async function saveInvitation(
   db: Kysely<Database>,
-  invitation: Omit<InvitationRow, 'expiresAt' | 'accountName'> & { validFor: string },
+  { validFor, ...invitation }: Omit<InvitationRow, 'expiresAt' | 'accountName'> & { validFor: string },
 ): Promise<{ expiresAt: Date }> {
   return db
     .insertInto('owner_invitations')
-    .values({
-      token_hash: invitation.tokenHash,
-      account_id: invitation.accountId,
-      email: invitation.email,
-      role: invitation.role,
-      sets_password: invitation.setsPassword,
-      invited_by: invitation.invitedBy,
-      proves_email: invitation.provesEmail,
-      expires_at: sql<Date>`now() + ${invitation.validFor}::interval`,
-    })
+    .values({ ...toRow(invitation), expires_at: sql<Date>`now() + ${validFor}::interval` })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'email']).doUpdateSet(({ ref }) => ({
         token_hash: ref('excluded.token_hash'),

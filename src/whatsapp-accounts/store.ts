@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type Selection, sql } from 'kysely'
 import type { Fact } from '../../contracts/facts/fact.ts'
+import { toRow } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { toReasonColumns } from './inactive-reason.ts'
 
@@ -42,28 +43,6 @@ export type WhatsAppAccountChanges = Partial<
   Omit<WhatsAppAccountRow, 'id' | 'accountId' | 'phoneNumberId' | 'active' | 'createdAt'>
 >
 
-/** What is not given is undefined, which Kysely leaves out. */
-function toColumns(changes: WhatsAppAccountChanges) {
-  return {
-    waba_id: changes.wabaId,
-    access_token_encrypted: changes.accessTokenEncrypted,
-    app_secret_encrypted: changes.appSecretEncrypted,
-    is_default: changes.isDefault,
-    switched_off: changes.switchedOff,
-    inactive_reason: changes.inactiveReason,
-    inactive_fact: changes.inactiveFact,
-    quality_rating: changes.qualityRating,
-    throughput_level: changes.throughputLevel,
-    display_phone_number: changes.displayPhoneNumber,
-    verified_name: changes.verifiedName,
-    portfolio_id: changes.portfolioId,
-    marketing_onboarding_status: changes.marketingOnboardingStatus,
-    marketing_off_cloud_api: changes.marketingOffCloudApi,
-    marketing_setting: changes.marketingSetting,
-    messaging_account_setting: changes.messagingAccountSetting,
-  }
-}
-
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
   const row = await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
@@ -102,16 +81,7 @@ type NewRow = WhatsAppAccountChanges &
 export async function insertWhatsAppAccount(db: Kysely<Database>, row: NewRow): Promise<boolean> {
   const inserted = await db
     .insertInto('whatsapp_accounts')
-    .values({
-      ...toColumns(row),
-      id: row.id,
-      account_id: row.accountId,
-      phone_number_id: row.phoneNumberId,
-      waba_id: row.wabaId,
-      access_token_encrypted: row.accessTokenEncrypted,
-      is_default: row.isDefault,
-      created_at: row.createdAt,
-    })
+    .values(toRow(row))
     .onConflict((conflict) => conflict.column('phone_number_id').doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -216,7 +186,7 @@ export function changeWhatsAppAccount(
 ): Promise<WhatsAppAccountRow | undefined> {
   return db
     .updateTable('whatsapp_accounts')
-    .set(toColumns(changes))
+    .set(toRow(changes))
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .returning(columns)
@@ -227,7 +197,7 @@ export function changeWhatsAppAccount(
 export async function markRejected(db: Kysely<Database>, rejected: UsedToken, reason: Fact): Promise<boolean> {
   const row = await db
     .updateTable('whatsapp_accounts')
-    .set(toColumns(toReasonColumns(reason)))
+    .set(toRow(toReasonColumns(reason)))
     .where('account_id', '=', rejected.accountId)
     .where('id', '=', rejected.id)
     .where('access_token_encrypted', '=', rejected.accessTokenEncrypted)
@@ -264,12 +234,13 @@ export async function replaceSecret(
   secret: 'accessTokenEncrypted' | 'appSecretEncrypted',
   { from, to }: { from: string; to: string },
 ): Promise<boolean> {
+  const column = secret === 'accessTokenEncrypted' ? 'access_token_encrypted' : 'app_secret_encrypted'
   const changed = await db
     .updateTable('whatsapp_accounts')
-    .set(toColumns({ [secret]: to }))
+    .set({ [column]: to })
     .where('account_id', '=', row.accountId)
     .where('id', '=', row.id)
-    .where(secret === 'accessTokenEncrypted' ? 'access_token_encrypted' : 'app_secret_encrypted', '=', from)
+    .where(column, '=', from)
     .returning('id')
     .executeTakeFirst()
   return changed !== undefined

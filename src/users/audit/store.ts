@@ -1,4 +1,5 @@
 import { type Kysely, type Selection, sql } from 'kysely'
+import { toRow } from '../../platform/db/names.ts'
 import type { AuditOutcome, Database } from '../../platform/db/schema.ts'
 
 const entryColumns = [
@@ -107,17 +108,13 @@ export function lockAuditChain(trx: Kysely<Database>, accountId: string): Promis
 export async function insertAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
   await trx
     .insertInto('audit_chains')
-    .values({ account_id: head.accountId, ...toColumns(head) })
+    .values(toRow(head))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
 export async function updateAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
-  await trx.updateTable('audit_chains').set(toColumns(head)).where('account_id', '=', head.accountId).execute()
-}
-
-function toColumns({ sequence, hash, expiredSequence, expiredHash, keyId, mac }: AuditChainRow) {
-  return { sequence, hash, expired_sequence: expiredSequence, expired_hash: expiredHash, key_id: keyId, mac }
+  await trx.updateTable('audit_chains').set(toRow(head)).where('account_id', '=', head.accountId).execute()
 }
 
 /** Returns the highest sequence number of the account's entries, regardless of the head; 0 if there are none. */
@@ -133,15 +130,7 @@ export async function findLastSequence(db: Kysely<Database>, accountId: string):
 }
 
 export async function insertAuditEntries(db: Kysely<Database>, entries: AuditEntryRow[]): Promise<void> {
-  const rows = entries.map(({ accountId, startSequence, createdAt, hashVersion, keyId, ...entry }) => ({
-    ...entry,
-    account_id: accountId,
-    start_sequence: startSequence,
-    created_at: createdAt,
-    hash_version: hashVersion,
-    key_id: keyId,
-  }))
-  await db.insertInto('audit_entries').values(rows).execute()
+  await db.insertInto('audit_entries').values(entries.map(toRow)).execute()
 }
 
 /** Returns entries in the order of the chain, after `after`. */

@@ -1,4 +1,5 @@
 import { type Kysely, type Selection, sql } from 'kysely'
+import { toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { AlertCode } from '../../../contracts/dashboard/alert.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
@@ -60,22 +61,7 @@ type Recovery = 'recoveryTitle' | 'recoveryBody' | 'recoveredAt'
 export async function insertAlert(trx: Kysely<Database>, row: NewAlertRow): Promise<boolean> {
   const inserted = await trx
     .insertInto('alerts')
-    .values({
-      account_id: row.accountId,
-      id: row.id,
-      code: row.code,
-      subject_id: row.subjectId,
-      severity: row.severity,
-      title: row.title,
-      body: row.body,
-      recovery_title: row.recoveryTitle,
-      recovery_body: row.recoveryBody,
-      opened_at: row.openedAt,
-      sent_at: row.sentAt,
-      due_at: row.dueAt,
-      recovered_at: row.recoveredAt,
-      facts: row.facts,
-    })
+    .values(toRow(row))
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -90,19 +76,7 @@ export async function changeAlert(
 ): Promise<AlertRow | undefined> {
   return trx
     .updateTable('alerts')
-    .set({
-      severity: changes.severity,
-      title: changes.title,
-      body: changes.body,
-      recovery_title: changes.recoveryTitle,
-      recovery_body: changes.recoveryBody,
-      sent_at: changes.sentAt,
-      due_at: changes.dueAt,
-      acknowledged_at: changes.acknowledgedAt,
-      acknowledged_by: changes.acknowledgedBy,
-      recovered_at: changes.recoveredAt,
-      facts: changes.facts,
-    })
+    .set(toRow(changes))
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .returning(columns)

@@ -1,4 +1,5 @@
 import { type Kysely, type Selection, sql } from 'kysely'
+import { toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
 const columns = [
@@ -36,21 +37,7 @@ type NewEndpointRow = Pick<
   Partial<Pick<EndpointRow, 'maxPerSecond' | 'maxConcurrent'>>
 
 export async function insertEndpoint(db: Kysely<Database>, row: NewEndpointRow): Promise<void> {
-  await db
-    .insertInto('webhook_endpoints')
-    .values({
-      id: row.id,
-      account_id: row.accountId,
-      url: row.url,
-      events: row.events,
-      description: row.description,
-      max_per_second: row.maxPerSecond,
-      max_concurrent: row.maxConcurrent,
-      headers_encrypted: row.headersEncrypted,
-      secret_encrypted: row.secretEncrypted,
-      created_at: row.createdAt,
-    })
-    .execute()
+  await db.insertInto('webhook_endpoints').values(toRow(row)).execute()
 }
 
 export async function countEndpoints(db: Kysely<Database>, accountId: string): Promise<number> {
@@ -143,20 +130,9 @@ export async function changeEndpoint(
   const row = await db
     .updateTable('webhook_endpoints')
     .set({
-      url: changes.url,
-      events: changes.events,
-      description: changes.description,
-      headers_encrypted: changes.headersEncrypted,
-      enabled: changes.enabled,
-      disabled_reason: changes.disabledReason,
-      failing_since: changes.failingSince,
+      ...toRow(changes),
       // Whoever enables or moves an endpoint knows that it failed. Its alert ends, and nobody is told that it works.
       ...(changes.failingSince === null && { announced_failing: false }),
-      secret_encrypted: changes.secretEncrypted,
-      previous_secret_encrypted: changes.previousSecretEncrypted,
-      previous_secret_expires_at: changes.previousSecretExpiresAt,
-      max_per_second: changes.maxPerSecond,
-      max_concurrent: changes.maxConcurrent,
     })
     .where('account_id', '=', accountId)
     .where('id', '=', endpointId)

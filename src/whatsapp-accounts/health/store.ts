@@ -2,6 +2,7 @@ import { type Kysely, type Selection, sql } from 'kysely'
 import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readFactColumn, toFactColumn } from '../../platform/db/columns.ts'
+import { toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { NumberDetails } from '../../whatsapp/onboarding.ts'
 import type { ReportedChange } from '../account-changes.ts'
@@ -68,40 +69,6 @@ export type HealthChanges = Partial<
   Omit<Selection<Database, 'whatsapp_account_health', (typeof checkedColumns)[number]>, 'health'>
 > & { health?: string }
 
-/** What is not given is undefined, which Kysely leaves out. */
-function toColumns(changes: HealthChanges) {
-  return {
-    app_id: changes.appId,
-    token_checked_at: changes.tokenCheckedAt,
-    token_expires_at: changes.tokenExpiresAt,
-    token_problem: changes.tokenProblem,
-    token_problem_fact: changes.tokenProblemFact,
-    missing_permissions: changes.missingPermissions,
-    number_checked_at: changes.numberCheckedAt,
-    number_status: changes.numberStatus,
-    name_status: changes.nameStatus,
-    messaging_limit: changes.messagingLimit,
-    on_business_app: changes.onBusinessApp,
-    health: changes.health,
-    subscription_checked_at: changes.subscriptionCheckedAt,
-    subscribed: changes.subscribed,
-    subscription_problem: changes.subscriptionProblem,
-    subscription_advice: changes.subscriptionAdvice,
-    callback_checked_at: changes.callbackCheckedAt,
-    callback_url: changes.callbackUrl,
-    callback_fields: changes.callbackFields,
-    callback_problem: changes.callbackProblem,
-    callback_advice: changes.callbackAdvice,
-    marketing_checked_at: changes.marketingCheckedAt,
-    has_marketing_templates: changes.hasMarketingTemplates,
-    has_payment_method: changes.hasPaymentMethod,
-    token_refresh_due_at: changes.tokenRefreshDueAt,
-    token_refreshed_at: changes.tokenRefreshedAt,
-    token_refresh_problem: changes.tokenRefreshProblem,
-    token_refresh_problem_fact: changes.tokenRefreshProblemFact,
-  }
-}
-
 /**
  * The columns of a problem: its English text, which the version before reads, and its facts with that text. Undefined: there
  * is no problem.
@@ -156,7 +123,7 @@ export async function insertHealth(
 ): Promise<void> {
   await db
     .insertInto('whatsapp_account_health')
-    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...toColumns(facts) })
+    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...toRow(facts) })
     .execute()
 }
 
@@ -170,7 +137,7 @@ export async function saveHealth(
   if (Object.keys(changes).length === 0) return
   await db
     .updateTable('whatsapp_account_health')
-    .set(toColumns(changes))
+    .set(toRow(changes))
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .execute()
