@@ -2,9 +2,10 @@ import type { Kysely } from 'kysely'
 import { connectFacts } from '../../contracts/facts/connect.ts'
 import { type Fact, inEnglish } from '../../contracts/facts/fact.ts'
 import type { Deps } from '../deps.ts'
+import { replaceCiphertext } from '../platform/db/ciphertext.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
-import { findAllWhatsAppAccounts, replaceSecret, type WhatsAppAccountRef } from './store.ts'
+import { findAllWhatsAppAccounts, type WhatsAppAccountRef } from './store.ts'
 
 /** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
 
@@ -60,22 +61,21 @@ export function describeUnreadableToken(whatsAppAccountId: string): string {
   return inEnglish(unreadableToken(whatsAppAccountId))
 }
 
-const purposes = {
-  accessTokenEncrypted: accessTokenPurpose,
-  appSecretEncrypted: appSecretPurpose,
-} as const
-
-const secretNames = ['accessTokenEncrypted', 'appSecretEncrypted'] as const
+const places = [
+  { field: 'accessTokenEncrypted', column: 'access_token_encrypted', purposeOf: accessTokenPurpose },
+  { field: 'appSecretEncrypted', column: 'app_secret_encrypted', purposeOf: appSecretPurpose },
+] as const
 
 /** Returns the access token of every WhatsApp account, and its app secret if it has one. */
 export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllWhatsAppAccounts(db)
   return rows.flatMap((row) =>
-    secretNames.flatMap((name) => {
-      const ciphertext = row[name]
+    places.flatMap(({ field, column, purposeOf }) => {
+      const ciphertext = row[field]
       if (ciphertext === null) return []
-      const replace: StoredSecret['replace'] = (db, to) => replaceSecret(db, row, name, { from: ciphertext, to })
-      return [{ recordId: row.id, purpose: purposes[name](row.id), ciphertext, replace }]
+      const replace: StoredSecret['replace'] = (trx, to) =>
+        replaceCiphertext(trx, { table: 'whatsapp_accounts', column, key: { id: row.id } }, { from: ciphertext, to })
+      return [{ recordId: row.id, purpose: purposeOf(row.id), ciphertext, replace }]
     }),
   )
 }

@@ -225,27 +225,6 @@ export async function deleteTemplates(db: Kysely<Database>, accountId: string, w
   await db.deleteFrom('templates').where('account_id', '=', accountId).where('waba_id', '=', wabaId).execute()
 }
 
-/**
- * Returns whether the secret was still the one that the caller read, so that a concurrent change is not overwritten.
- */
-export async function replaceSecret(
-  db: Kysely<Database>,
-  row: Pick<WhatsAppAccountRow, 'accountId' | 'id'>,
-  secret: 'accessTokenEncrypted' | 'appSecretEncrypted',
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
-  const column = secret === 'accessTokenEncrypted' ? 'access_token_encrypted' : 'app_secret_encrypted'
-  const changed = await db
-    .updateTable('whatsapp_accounts')
-    .set({ [column]: to })
-    .where('account_id', '=', row.accountId)
-    .where('id', '=', row.id)
-    .where(column, '=', from)
-    .returning('id')
-    .executeTakeFirst()
-  return changed !== undefined
-}
-
 /** Marks the stored templates of a WABA as outdated; the next sync reads them. */
 export async function scheduleSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
   await db

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
+import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { type SecretBox, UnknownSecretKeyError } from '../../platform/secrets.ts'
 
@@ -174,14 +175,7 @@ async function findCiphertext(db: Kysely<Database>): Promise<string | undefined>
 export async function listHashKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
   const ciphertext = await findCiphertext(db)
   if (ciphertext === undefined) return []
-  const replace: StoredSecret['replace'] = async (to, replacement) => {
-    const { numUpdatedRows } = await to
-      .updateTable('recipient_hash_keys')
-      .set({ key_encrypted: replacement })
-      .where('id', '=', id)
-      .where('key_encrypted', '=', ciphertext)
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
-  }
+  const place = { table: 'recipient_hash_keys', column: 'key_encrypted', key: { id } } as const
+  const replace: StoredSecret['replace'] = (trx, to) => replaceCiphertext(trx, place, { from: ciphertext, to })
   return [{ recordId: id, purpose, ciphertext, replace }]
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { replaceCiphertext } from '../db/ciphertext.ts'
 import type { Database } from '../db/schema.ts'
 import type { IdPrefix } from '../ids.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -143,26 +144,14 @@ export async function postponeEmail(db: Kysely<Database>, id: string, seconds: n
 
 /** Lists the encrypted contents of all accounts, so that they can be encrypted with another key. */
 export async function listEmailSecrets(db: Kysely<Database>) {
-  const rows = await db.selectFrom('emails').select(['id', 'content_encrypted as from']).execute()
-  return rows.map(({ id, from }) => ({
+  const rows = await db.selectFrom('emails').select(['id', 'content_encrypted as ciphertext']).execute()
+  return rows.map(({ id, ciphertext }) => ({
     recordId: id,
     purpose: contentPurpose(id),
-    ciphertext: from,
-    replace: (to: Kysely<Database>, ciphertext: string) => replaceContent(to, { id, from, ciphertext }),
+    ciphertext,
+    replace: (trx: Kysely<Database>, to: string) =>
+      replaceCiphertext(trx, { table: 'emails', column: 'content_encrypted', key: { id } }, { from: ciphertext, to }),
   }))
-}
-
-async function replaceContent(
-  db: Kysely<Database>,
-  { id, from, ciphertext }: { id: string; from: string; ciphertext: string },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('emails')
-    .set({ content_encrypted: ciphertext })
-    .where('id', '=', id)
-    .where('content_encrypted', '=', from)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
 }
 
 const purposePrefix = 'emails.content:'

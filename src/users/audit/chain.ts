@@ -2,15 +2,9 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
+import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import {
-  type AuditChainRow,
-  type AuditEntryRow,
-  type AuditKeyRow,
-  findAuditKeys,
-  insertAuditKey,
-  replaceAuditKey,
-} from './store.ts'
+import { type AuditChainRow, type AuditEntryRow, type AuditKeyRow, findAuditKeys, insertAuditKey } from './store.ts'
 
 /**
  * The hash chain of an account's audit log. Each entry has a SHA-256 hash of the previous hash and its own fields, and
@@ -161,7 +155,8 @@ export async function listAuditKeys(db: Kysely<Database>): Promise<StoredSecret[
     recordId: 'audit log',
     purpose: purposeOf(id),
     ciphertext,
-    replace: (db, to) => replaceAuditKey(db, id, { from: ciphertext, to }),
+    replace: (trx, to) =>
+      replaceCiphertext(trx, { table: 'audit_keys', column: 'key_encrypted', key: { id } }, { from: ciphertext, to }),
   }))
 }
 

@@ -51,21 +51,6 @@ export async function insertAuditKey(db: Kysely<Database>, { id, keyEncrypted }:
   await db.insertInto('audit_keys').values({ id, key_encrypted: keyEncrypted }).execute()
 }
 
-/** Returns whether the key was still `from`, so that a concurrent change is not overwritten. */
-export async function replaceAuditKey(
-  db: Kysely<Database>,
-  id: string,
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('audit_keys')
-    .set({ key_encrypted: to })
-    .where('id', '=', id)
-    .where('key_encrypted', '=', from)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
 /** Prevents others from creating the first key until the end of the transaction. Readers do not wait. */
 export async function lockAuditKeys(trx: Kysely<Database>): Promise<void> {
   await sql`lock table audit_keys in exclusive mode`.execute(trx)

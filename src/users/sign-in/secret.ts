@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
+import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
 const purpose = 'owner_auth_secret'
@@ -26,7 +27,8 @@ export async function readAuthSecret({
 export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const ciphertext = await findAuthSecret(db)
   if (ciphertext === undefined) return []
-  const replace: StoredSecret['replace'] = (db, to) => replaceAuthSecret(db, { from: ciphertext, to })
+  const place = { table: 'owner_auth_secret', column: 'secret_encrypted', key: { only_one: true } } as const
+  const replace: StoredSecret['replace'] = (trx, to) => replaceCiphertext(trx, place, { from: ciphertext, to })
   return [{ recordId: 'dashboard', purpose, ciphertext, replace }]
 }
 
@@ -43,14 +45,4 @@ async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: string): 
     .values({ secret_encrypted: secretEncrypted })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-}
-
-/** Returns whether the secret was still `from`, so that a concurrent change is not overwritten. */
-async function replaceAuthSecret(db: Kysely<Database>, { from, to }: { from: string; to: string }): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('owner_auth_secret')
-    .set({ secret_encrypted: to })
-    .where('secret_encrypted', '=', from)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
 }

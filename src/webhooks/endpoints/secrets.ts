@@ -2,18 +2,12 @@ import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
+import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { secretPrefix } from '../sender/sign.ts'
 import { endpointNotFound } from './endpoint.ts'
-import {
-  changeEndpoint,
-  type EndpointRow,
-  findAllEndpoints,
-  findEndpoint,
-  lockEndpoint,
-  replaceEndpointSecret,
-} from './store.ts'
+import { changeEndpoint, type EndpointRow, findAllEndpoints, findEndpoint, lockEndpoint } from './store.ts'
 
 /** The purpose is bound to the ciphertext, so that a secret cannot be moved to another row. */
 export function endpointSecretPurpose(endpointId: string): string {
@@ -31,24 +25,22 @@ export function generateSecret(randomBytes: (size: number) => Uint8Array): strin
   return secretPrefix + Buffer.from(randomBytes(secretBytes)).toString('base64')
 }
 
-const purposes = {
-  secretEncrypted: endpointSecretPurpose,
-  previousSecretEncrypted: endpointSecretPurpose,
-  headersEncrypted: endpointHeadersPurpose,
-} as const
-
-const fields = ['secretEncrypted', 'previousSecretEncrypted', 'headersEncrypted'] as const
+const places = [
+  { field: 'secretEncrypted', column: 'secret_encrypted', purposeOf: endpointSecretPurpose },
+  { field: 'previousSecretEncrypted', column: 'previous_secret_encrypted', purposeOf: endpointSecretPurpose },
+  { field: 'headersEncrypted', column: 'headers_encrypted', purposeOf: endpointHeadersPurpose },
+] as const
 
 /** Returns the encrypted secrets and headers of all endpoints. */
 export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllEndpoints(db)
   return rows.flatMap((row) =>
-    fields.flatMap((field) => {
+    places.flatMap(({ field, column, purposeOf }) => {
       const ciphertext = row[field]
       if (ciphertext === null) return []
-      const replace: StoredSecret['replace'] = (db, to) =>
-        replaceEndpointSecret(db, row, field, { from: ciphertext, to })
-      return [{ recordId: row.id, purpose: purposes[field](row.id), ciphertext, replace }]
+      const replace: StoredSecret['replace'] = (trx, to) =>
+        replaceCiphertext(trx, { table: 'webhook_endpoints', column, key: { id: row.id } }, { from: ciphertext, to })
+      return [{ recordId: row.id, purpose: purposeOf(row.id), ciphertext, replace }]
     }),
   )
 }

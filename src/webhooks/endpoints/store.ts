@@ -152,33 +152,6 @@ export async function deleteEndpoint(db: Kysely<Database>, accountId: string, en
   return row !== undefined
 }
 
-const secretColumns = {
-  secretEncrypted: 'secret_encrypted',
-  previousSecretEncrypted: 'previous_secret_encrypted',
-  headersEncrypted: 'headers_encrypted',
-} as const
-
-/**
- * Returns false if the secret is no longer the one that the caller read, so that no concurrent change is overwritten.
- */
-export async function replaceEndpointSecret(
-  db: Kysely<Database>,
-  { accountId, id }: Pick<EndpointRow, 'accountId' | 'id'>,
-  field: keyof typeof secretColumns,
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
-  const column = secretColumns[field]
-  const changed = await db
-    .updateTable('webhook_endpoints')
-    .set({ [column]: to })
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .where(column, '=', from)
-    .returning('id')
-    .executeTakeFirst()
-  return changed !== undefined
-}
-
 /** Number of latest finished deliveries that are read. Limits the index scan. */
 const recentDeliveries = 1000
 

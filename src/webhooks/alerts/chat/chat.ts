@@ -5,6 +5,7 @@ import { accountNotFound } from '../../../accounts/account.ts'
 import type { StoredSecret } from '../../../accounts/rekey.ts'
 import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
+import { replaceCiphertext } from '../../../platform/db/ciphertext.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
@@ -158,15 +159,8 @@ export async function listChatSecrets(db: Kysely<Database>): Promise<StoredSecre
     .execute()
   return rows.flatMap(({ accountId, from }) => {
     if (from === null) return []
-    const replace: StoredSecret['replace'] = async (to, ciphertext) => {
-      const { numUpdatedRows } = await to
-        .updateTable('alert_settings')
-        .set({ chat_url_encrypted: ciphertext })
-        .where('account_id', '=', accountId)
-        .where('chat_url_encrypted', '=', from)
-        .executeTakeFirst()
-      return numUpdatedRows > 0n
-    }
+    const place = { table: 'alert_settings', column: 'chat_url_encrypted', key: { account_id: accountId } } as const
+    const replace: StoredSecret['replace'] = (trx, to) => replaceCiphertext(trx, place, { from, to })
     return [{ recordId: accountId, purpose: urlPurpose(accountId), ciphertext: from, replace }]
   })
 }

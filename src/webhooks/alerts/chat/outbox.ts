@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { StoredSecret } from '../../../accounts/rekey.ts'
 import type { Deps } from '../../../deps.ts'
+import { replaceCiphertext } from '../../../platform/db/ciphertext.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import type { SecretBox } from '../../../platform/secrets.ts'
 import type { AlertText } from '../text.ts'
@@ -124,24 +125,17 @@ export async function deletePostsOf(db: Kysely<Database>, accountId: string): Pr
 
 /** Lists the encrypted contents of all accounts, so that they can be encrypted with a new key. */
 export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
-  const rows = await db
-    .selectFrom('chat_posts')
-    .select(['account_id as accountId', 'id', 'content_encrypted as from'])
-    .execute()
-  return rows.map(({ accountId, id, from }) => ({
+  const rows = await db.selectFrom('chat_posts').select(['id', 'content_encrypted as ciphertext']).execute()
+  return rows.map(({ id, ciphertext }) => ({
     recordId: id,
     purpose: contentPurpose(id),
-    ciphertext: from,
-    replace: async (to, ciphertext) => {
-      const { numUpdatedRows } = await to
-        .updateTable('chat_posts')
-        .set({ content_encrypted: ciphertext })
-        .where('account_id', '=', accountId)
-        .where('id', '=', id)
-        .where('content_encrypted', '=', from)
-        .executeTakeFirst()
-      return numUpdatedRows > 0n
-    },
+    ciphertext,
+    replace: (trx, to) =>
+      replaceCiphertext(
+        trx,
+        { table: 'chat_posts', column: 'content_encrypted', key: { id } },
+        { from: ciphertext, to },
+      ),
   }))
 }
 
