@@ -1,22 +1,14 @@
 import { type Kysely, type Selection, sql } from 'kysely'
+import { columnsOf } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 
 export const templateColumns = [
-  'waba_id as wabaId',
-  'name',
-  'language',
+  ...columnsOf('waba_id name language'),
   'whatsapp_template_id as templateId',
-  'status',
-  'category',
-  'parameter_format as parameterFormat',
-  'components',
-  'quality_score as qualityScore',
-  'rejected_reason as rejectedReason',
-  'upcoming_category as upcomingCategory',
-  'category_changes_at as categoryChangesAt',
-  'upcoming_cost as upcomingCost',
-  'edited_at as editedAt',
-  'synced_at as syncedAt',
+  ...columnsOf(
+    'status category parameter_format components quality_score rejected_reason upcoming_category category_changes_at',
+    'upcoming_cost edited_at synced_at',
+  ),
 ] as const
 
 export type TemplateRow = Selection<Database, 'templates', (typeof templateColumns)[number]>

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type Selection, sql } from 'kysely'
 import type { Fact } from '../../contracts/facts/fact.ts'
-import { toRow } from '../platform/db/names.ts'
+import { columnsOf, toRow } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { toReasonColumns } from './inactive-reason.ts'
 
@@ -10,29 +10,12 @@ export interface WhatsAppAccountRef {
   whatsAppAccountId: string
 }
 
-const columns = [
-  'id',
-  'account_id as accountId',
-  'phone_number_id as phoneNumberId',
-  'waba_id as wabaId',
-  'access_token_encrypted as accessTokenEncrypted',
-  'app_secret_encrypted as appSecretEncrypted',
-  'is_default as isDefault',
-  'switched_off as switchedOff',
-  'inactive_reason as inactiveReason',
-  'inactive_fact as inactiveFact',
-  'active',
-  'quality_rating as qualityRating',
-  'throughput_level as throughputLevel',
-  'display_phone_number as displayPhoneNumber',
-  'verified_name as verifiedName',
-  'portfolio_id as portfolioId',
-  'marketing_onboarding_status as marketingOnboardingStatus',
-  'marketing_off_cloud_api as marketingOffCloudApi',
-  'marketing_setting as marketingSetting',
-  'messaging_account_setting as messagingAccountSetting',
-  'created_at as createdAt',
-] as const
+const columns = columnsOf(
+  'id account_id phone_number_id waba_id access_token_encrypted app_secret_encrypted is_default switched_off',
+  'inactive_reason inactive_fact active quality_rating throughput_level display_phone_number verified_name',
+  'portfolio_id marketing_onboarding_status marketing_off_cloud_api marketing_setting messaging_account_setting',
+  'created_at',
+)
 
 export type WhatsAppAccountRow = Selection<Database, 'whatsapp_accounts', (typeof columns)[number]>
 

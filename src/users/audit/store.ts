@@ -1,33 +1,12 @@
 import { type Kysely, type Selection, sql } from 'kysely'
-import { toRow } from '../../platform/db/names.ts'
+import { columnsOf, toRow } from '../../platform/db/names.ts'
 import type { AuditOutcome, Database } from '../../platform/db/schema.ts'
 
-const entryColumns = [
-  'account_id as accountId',
-  'sequence',
-  'start_sequence as startSequence',
-  'id',
-  'outcome',
-  'who',
-  'what',
-  'fact',
-  'address',
-  'created_at as createdAt',
-  'hash_version as hashVersion',
-  'key_id as keyId',
-  'hash',
-  'mac',
-] as const
+const entryColumns = columnsOf(
+  'account_id sequence start_sequence id outcome who what fact address created_at hash_version key_id hash mac',
+)
 
-const chainColumns = [
-  'account_id as accountId',
-  'sequence',
-  'hash',
-  'expired_sequence as expiredSequence',
-  'expired_hash as expiredHash',
-  'key_id as keyId',
-  'mac',
-] as const
+const chainColumns = columnsOf('account_id sequence hash expired_sequence expired_hash key_id mac')
 
 export type AuditEntryRow = Selection<Database, 'audit_entries', (typeof entryColumns)[number]>
 export type AuditChainRow = Selection<Database, 'audit_chains', (typeof chainColumns)[number]>

@@ -1,5 +1,5 @@
 import { type Kysely, type Selection, sql } from 'kysely'
-import { toRow } from '../../platform/db/names.ts'
+import { columnsOf, toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { AlertCode } from '../../../contracts/dashboard/alert.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
@@ -10,24 +10,10 @@ export const nameOfNumber = sql<FactParam>`coalesce(to_jsonb('+' || regexp_repla
   'code', ${alertFacts.phoneNumberId({ phoneNumberId: '' }).code}::text,
   'params', jsonb_build_object('phoneNumberId', w.phone_number_id)))`
 
-const columns = [
-  'account_id as accountId',
-  'id',
-  'code',
-  'subject_id as subjectId',
-  'severity',
-  'title',
-  'body',
-  'recovery_title as recoveryTitle',
-  'recovery_body as recoveryBody',
-  'opened_at as openedAt',
-  'sent_at as sentAt',
-  'due_at as dueAt',
-  'acknowledged_at as acknowledgedAt',
-  'acknowledged_by as acknowledgedBy',
-  'recovered_at as recoveredAt',
-  'facts',
-] as const
+const columns = columnsOf(
+  'account_id id code subject_id severity title body recovery_title recovery_body opened_at sent_at due_at',
+  'acknowledged_at acknowledged_by recovered_at facts',
+)
 
 export type AlertRow = Selection<Database, 'alerts', (typeof columns)[number]>
 

@@ -1,24 +1,11 @@
 import { type Kysely, type Selection, sql } from 'kysely'
-import { toRow } from '../../platform/db/names.ts'
+import { columnsOf, toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
-const columns = [
-  'id',
-  'account_id as accountId',
-  'url',
-  'events',
-  'description',
-  'headers_encrypted as headersEncrypted',
-  'secret_encrypted as secretEncrypted',
-  'previous_secret_encrypted as previousSecretEncrypted',
-  'previous_secret_expires_at as previousSecretExpiresAt',
-  'enabled',
-  'disabled_reason as disabledReason',
-  'failing_since as failingSince',
-  'max_per_second as maxPerSecond',
-  'max_concurrent as maxConcurrent',
-  'created_at as createdAt',
-] as const
+const columns = columnsOf(
+  'id account_id url events description headers_encrypted secret_encrypted previous_secret_encrypted',
+  'previous_secret_expires_at enabled disabled_reason failing_since max_per_second max_concurrent created_at',
+)
 
 export type EndpointRow = Selection<Database, 'webhook_endpoints', (typeof columns)[number]>
 

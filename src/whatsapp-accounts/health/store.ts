@@ -2,7 +2,7 @@ import { type Kysely, type Selection, sql } from 'kysely'
 import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readFactColumn, toFactColumn } from '../../platform/db/columns.ts'
-import { toRow } from '../../platform/db/names.ts'
+import { columnsOf, toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { NumberDetails } from '../../whatsapp/onboarding.ts'
 import type { ReportedChange } from '../account-changes.ts'
@@ -11,55 +11,22 @@ import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
 import { mergeNotices } from './notices.ts'
 
 /** What a check can change. */
-const checkedColumns = [
-  'app_id as appId',
-  'token_checked_at as tokenCheckedAt',
-  'token_expires_at as tokenExpiresAt',
-  'token_problem as tokenProblem',
-  'token_problem_fact as tokenProblemFact',
-  'missing_permissions as missingPermissions',
-  'number_checked_at as numberCheckedAt',
-  'number_status as numberStatus',
-  'name_status as nameStatus',
-  'messaging_limit as messagingLimit',
-  'on_business_app as onBusinessApp',
-  'health',
-  'subscription_checked_at as subscriptionCheckedAt',
-  'subscribed',
-  'subscription_problem as subscriptionProblem',
-  'subscription_advice as subscriptionAdvice',
-  'callback_checked_at as callbackCheckedAt',
-  'callback_url as callbackUrl',
-  'callback_fields as callbackFields',
-  'callback_problem as callbackProblem',
-  'callback_advice as callbackAdvice',
-  'marketing_checked_at as marketingCheckedAt',
-  'has_marketing_templates as hasMarketingTemplates',
-  'has_payment_method as hasPaymentMethod',
-  'token_refresh_due_at as tokenRefreshDueAt',
-  'token_refreshed_at as tokenRefreshedAt',
-  'token_refresh_problem as tokenRefreshProblem',
-  'token_refresh_problem_fact as tokenRefreshProblemFact',
-] as const
+const checkedColumns = columnsOf(
+  'app_id token_checked_at token_expires_at token_problem token_problem_fact missing_permissions number_checked_at',
+  'number_status name_status messaging_limit on_business_app health subscription_checked_at subscribed',
+  'subscription_problem subscription_advice callback_checked_at callback_url callback_fields callback_problem',
+  'callback_advice marketing_checked_at has_marketing_templates has_payment_method token_refresh_due_at',
+  'token_refreshed_at token_refresh_problem token_refresh_problem_fact',
+)
 
 const columns = [
   ...checkedColumns,
   'whatsapp_account_id as whatsAppAccountId',
-  'upcoming_categories as upcomingCategories',
-  'notices',
-  'reach',
-  'last_callback_at as lastCallbackAt',
-  'last_status_at as lastStatusAt',
-  'last_standby_at as lastStandbyAt',
-  'announced_active as announcedActive',
-  'inactive_since as inactiveSince',
-  'announced_findings as announcedFindings',
-  'findings_since as findingsSince',
-  'traffic',
-  'missing_statuses as missingStatuses',
-  'missing_at as missingAt',
-  'missing_sent_from as missingSentFrom',
-  'missing_sent_until as missingSentUntil',
+  ...columnsOf(
+    'upcoming_categories notices reach last_callback_at last_status_at last_standby_at announced_active',
+    'inactive_since announced_findings findings_since traffic missing_statuses missing_at missing_sent_from',
+    'missing_sent_until',
+  ),
 ] as const
 
 export type HealthRow = Selection<Database, 'whatsapp_account_health', (typeof columns)[number]>

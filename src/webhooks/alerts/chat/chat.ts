@@ -6,6 +6,7 @@ import type { StoredSecret } from '../../../accounts/rekey.ts'
 import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import { replaceCiphertext } from '../../../platform/db/ciphertext.ts'
+import { columnsOf } from '../../../platform/db/names.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
@@ -74,13 +75,7 @@ export async function removeChat({ db }: Pick<Deps, 'db'>, accountId: string): P
   })
 }
 
-const columns = [
-  'account_id as accountId',
-  'chat_url_encrypted as chatUrlEncrypted',
-  'chat_format as chatFormat',
-  'chat_problem as chatProblem',
-  'chat_problem_at as chatProblemAt',
-] as const
+const columns = columnsOf('account_id chat_url_encrypted chat_format chat_problem chat_problem_at')
 
 type ChatRow = Selection<Database, 'alert_settings', (typeof columns)[number]>
 
