@@ -4,9 +4,7 @@ import { type FactParam, join } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, StoredNotice } from '../../platform/db/schema.ts'
 import { blocksSending, describeNotices, listActive, noticeId } from '../../whatsapp-accounts/health/notices.ts'
-import { lockAccount } from '../../whatsapp-accounts/store.ts'
-import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
-import { wakeSenders } from './send.ts'
+import { type AlertChange, reportByAccount, type ReportDeps } from './report.ts'
 import { nameOfNumber } from './store.ts'
 
 const facts = alertFacts.notice
@@ -28,18 +26,8 @@ interface Row {
  */
 export async function announceNotices(deps: AlertDeps): Promise<number> {
   const now = deps.now()
-  const accountIds = new Set((await findRows(deps.db)).filter((row) => isChanged(row, now)).map((row) => row.accountId))
-  let changes = 0
-  for (const accountId of accountIds)
-    changes += await deps.db.transaction().execute(async (trx) => {
-      // Another node may have found the same changes. It holds this lock until its alerts are stored.
-      await lockAccount(trx, accountId)
-      const found = await changeOfAccount(trx, accountId, now)
-      await reportChanges(deps, trx, found)
-      return found.length
-    })
-  if (changes > 0) wakeSenders(deps)
-  return changes
+  const changed = (await findRows(deps.db)).filter((row) => isChanged(row, now))
+  return reportByAccount(deps, changed, (trx, accountId) => changeOfAccount(trx, accountId, now))
 }
 
 async function changeOfAccount(trx: Kysely<Database>, accountId: string, now: Date): Promise<AlertChange[]> {

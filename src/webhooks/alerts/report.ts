@@ -5,7 +5,8 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { decide } from './rules/decide.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
-import { sendAlerts, type MemberAlert } from './send.ts'
+import { lockAccount } from '../../whatsapp-accounts/store.ts'
+import { type MemberAlert, sendAlerts, wakeSenders } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
 import { linkTo, toColumns } from './text.ts'
 
@@ -39,6 +40,27 @@ export async function reportChanges(
   for (const change of changes)
     if (await record(deps, trx, change, rulesOf(change.accountId))) alerts.push(toAlert(deps, change))
   await sendAlerts(deps, trx, alerts)
+}
+
+/**
+ * Reports the changes that `findChanges` finds, each account in a transaction of its own. Returns the number of changes.
+ */
+export async function reportByAccount(
+  deps: ReportDeps & Pick<Deps, 'db' | 'notifications'>,
+  changed: readonly { accountId: string }[],
+  findChanges: (trx: Kysely<Database>, accountId: string) => Promise<AlertChange[]>,
+): Promise<number> {
+  let changes = 0
+  for (const accountId of new Set(changed.map((one) => one.accountId)))
+    changes += await deps.db.transaction().execute(async (trx) => {
+      // Another node may have found the same changes. It holds this lock until its alerts are stored.
+      await lockAccount(trx, accountId)
+      const found = await findChanges(trx, accountId)
+      await reportChanges(deps, trx, found)
+      return found.length
+    })
+  if (changes > 0) wakeSenders(deps)
+  return changes
 }
 
 function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, change: AlertChange): MemberAlert {

@@ -1,13 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
-import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Database } from '../../../platform/db/schema.ts'
-import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
+import { type AlertChange, reportByAccount, type ReportDeps, toSeverity } from '../report.ts'
 import { oldestDue } from '../../queue/store.ts'
 import { limitedPattern, nearPercent } from '../../../whatsapp-accounts/health/messaging-limit.ts'
 import { findRules } from '../../../accounts/alert-rules.ts'
-import { wakeSenders } from '../send.ts'
 import { findOpenAlerts, nameOfNumber } from '../store.ts'
 import {
   compareFailureRate,
@@ -29,17 +27,7 @@ import {
 export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'notifications'>): Promise<number> {
   const facts = await readFacts(deps.db)
   const found = await findChanges(deps.db, facts)
-  let changes = 0
-  for (const accountId of new Set(found.map((change) => change.accountId)))
-    changes += await deps.db.transaction().execute(async (trx) => {
-      // Another node may have found the same changes. It holds this lock until its alerts are stored.
-      await lockAccount(trx, accountId)
-      const confirmed = await findChanges(trx, ofAccount(facts, accountId))
-      await reportChanges(deps, trx, confirmed)
-      return confirmed.length
-    })
-  if (changes > 0) wakeSenders(deps)
-  return changes
+  return reportByAccount(deps, found, (trx, accountId) => findChanges(trx, ofAccount(facts, accountId)))
 }
 
 interface Facts {
