@@ -21,7 +21,7 @@ export interface ObjectStore {
   close(): Promise<void>
 }
 
-interface StoredFile {
+export interface StoredFile {
   path: string
   size: number
   /** Hexadecimal digits. */

@@ -8,16 +8,11 @@ import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import { codeOf } from '../platform/error-code.ts'
 import { createOwnedFolder } from '../platform/owned-files.ts'
 import { detectType, headBytes, type SniffedType, sniffType } from './detect-type.ts'
-import { StoreUnavailableError } from './object-store.ts'
+import { type StoredFile, StoreUnavailableError } from './object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
 
 /** A file that was received completely and may be stored. */
-export interface SpooledFile {
-  path: string
-  size: number
-  /** Hexadecimal digits. */
-  sha256: string
-  type: string
+export interface SpooledFile extends StoredFile {
   open(): Readable
   /** Removes the file if it has not been moved. */
   discard(): Promise<void>

@@ -1,16 +1,9 @@
 import type { Kysely } from 'kysely'
 import { ServiceError } from '../../contracts/errors.ts'
-import type { Role } from '../../contracts/procedure.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { findMembers } from './store.ts'
 
-interface Member {
-  userId: string
-  email: string
-  name: string
-  role: Role
-  twoFactor: boolean
-}
+type Member = Awaited<ReturnType<typeof findMembers>>[number]
 
 /** Returns the user with this email address in the account, ignoring case; throws if there is none. */
 export async function requireMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member> {

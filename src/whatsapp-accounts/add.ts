@@ -3,7 +3,12 @@ import type { Fact } from '../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { metaIdPattern, metaSecretPattern } from '../../contracts/dashboard/whatsapp-account.ts'
+import {
+  type addWhatsAppAccount as contract,
+  metaIdPattern,
+  metaSecretPattern,
+} from '../../contracts/dashboard/whatsapp-account.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../accounts/account.ts'
@@ -34,14 +39,6 @@ export interface NewWhatsAppAccount {
   unverified?: boolean | undefined
 }
 
-export interface AddedWhatsAppAccount {
-  whatsAppAccountId: string
-  /** Whether the app is subscribed to the WABA: without it, no status arrives. */
-  subscribed: boolean
-  /** Why it is not subscribed. */
-  subscriptionProblem?: string
-}
-
 type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log' | 'notifications'>
 
 /** Connects a WhatsApp account and returns the result as the API and the command line show it. */
@@ -50,7 +47,7 @@ export async function addWhatsAppAccount(
   accountId: string,
   input: NewWhatsAppAccount,
   recordDisplacement?: RecordDisplacement,
-): Promise<AddedWhatsAppAccount> {
+): Promise<OutputOf<typeof contract>> {
   const { whatsAppAccountId, subscription } = await connectWhatsAppAccount(deps, accountId, input, recordDisplacement)
   if (subscription.ok) return { whatsAppAccountId, subscribed: true }
   return { whatsAppAccountId, subscribed: false, subscriptionProblem: describeAdvice(subscription) }

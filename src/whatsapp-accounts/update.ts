@@ -1,7 +1,8 @@
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'
-import type { UpdatedWhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
+import type { replaceSecrets as contract, UpdatedWhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
+import type { InputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import { checkInput } from './add.ts'
 import { describeAdvice } from './connect/advice.ts'
@@ -24,11 +25,7 @@ import {
 } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
-export interface WhatsAppAccountUpdate {
-  accessToken?: string | undefined
-  appSecret?: string | undefined
-  wabaId?: string | undefined
-}
+type WhatsAppAccountUpdate = Omit<InputOf<typeof contract>, 'accountId' | 'whatsAppAccountId'>
 
 type UpdateDeps = Pick<Deps, 'db' | 'secrets' | 'whatsapp' | 'now' | 'log'>
 

@@ -217,20 +217,15 @@ interface SharedLimits {
   bodiesPerMinute: number
 }
 
-interface LoggedCounts {
-  requests: number
-  bodies: number
-}
-
 /** Requests of an account, or of a key whose account is not known yet. */
-interface CallerCounts extends LoggedCounts {
+interface CallerCounts extends Counts {
   caller: string
   accountId: string | undefined
   keyHash: string | undefined
 }
 
 /** What an account has logged in the current minute. */
-interface AccountUse extends LoggedCounts {
+interface AccountUse extends Counts {
   caller: string
   accountId: string
 }

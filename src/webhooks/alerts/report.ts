@@ -6,9 +6,9 @@ import type { Database } from '../../platform/db/schema.ts'
 import { decide } from './rules/decide.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
-import { type MemberAlert, sendAlerts, wakeSenders } from './send.ts'
+import { sendAlerts, wakeSenders } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
-import { linkTo, toColumns } from './text.ts'
+import { linkTo, type MemberAlert, toColumns } from './text.ts'
 
 /** A problem that began, changed or was resolved. */
 export interface AlertChange {

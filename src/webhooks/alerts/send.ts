@@ -6,13 +6,7 @@ import { composeEmail } from '../../platform/email/compose.ts'
 import { enqueueEmails } from '../../platform/email/outbox.ts'
 import { enqueuePosts } from './chat/outbox.ts'
 import { findRecipients } from './settings.ts'
-import type { AlertText } from './text.ts'
-
-/** An alert, or its recovery, for the members of an account. */
-export interface MemberAlert {
-  accountId: string
-  text: AlertText
-}
+import type { MemberAlert } from './text.ts'
 
 export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log'>
 

@@ -10,6 +10,12 @@ export interface AlertText {
   link?: { label: string; url: string } | undefined
 }
 
+/** An alert, or its recovery, for the members of an account. */
+export interface MemberAlert {
+  accountId: string
+  text: AlertText
+}
+
 /** The dashboard page of each kind of problem. */
 const pages = {
   whatsapp_account_inactive: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },

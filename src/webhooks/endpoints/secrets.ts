@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { rotateSecret as contract } from '../../../contracts/dashboard/webhook.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
@@ -61,13 +63,6 @@ export async function revealSecret(
 const defaultOverlapSeconds = 24 * 60 * 60
 const longestOverlapSeconds = 30 * 24 * 60 * 60
 
-export interface RotatedSecret {
-  /** The new secret. */
-  secret: string
-  /** When the previous secret stops signing; absent if it stopped immediately. */
-  previousSecretUntil?: string
-}
-
 /**
  * Creates a new secret. The previous one also signs for `overlapSeconds`, so that receivers can switch in the meantime.
  * Older ones stop immediately.
@@ -77,7 +72,7 @@ export async function rotateSecret(
   accountId: string,
   endpointId: string,
   { overlapSeconds = defaultOverlapSeconds }: { overlapSeconds?: number | undefined } = {},
-): Promise<RotatedSecret> {
+): Promise<OutputOf<typeof contract>> {
   if (!(overlapSeconds >= 0 && overlapSeconds <= longestOverlapSeconds))
     throw new ServiceError(
       'SETTING_REFUSED',

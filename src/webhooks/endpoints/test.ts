@@ -1,20 +1,14 @@
 import type { z } from 'zod'
+import type { testEndpoint as contract } from '../../../contracts/dashboard/webhook.ts'
 import type { TestEvent } from '../../../contracts/events.ts'
-import { type Facts, withFacts } from '../../../contracts/facts/fact.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
 import { decryptEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
-export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'responseStart'> {
-  endpointId: string
-  eventId: string
-  delivered: boolean
-  durationMilliseconds: number
-  error?: string
-  facts?: Facts
-}
+export type EndpointTest = OutputOf<typeof contract>
 
 /**
  * Sends a `webhook.test` event once, immediately, even to a disabled endpoint. The result is returned and does not

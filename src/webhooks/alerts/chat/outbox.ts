@@ -4,7 +4,7 @@ import type { Deps } from '../../../deps.ts'
 import { replaceCiphertext } from '../../../platform/db/ciphertext.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import type { SecretBox } from '../../../platform/secrets.ts'
-import type { AlertText } from '../text.ts'
+import type { AlertText, MemberAlert } from '../text.ts'
 
 /** Limits the posts of a chat that is unavailable, so that they do not fill the database. */
 const maxWaiting = 10_000
@@ -12,18 +12,13 @@ const maxWaitingPerAccount = 100
 /** An older post would be outdated; the dashboard shows the current state. */
 const validSeconds = 24 * 3600
 
-export interface NewPost {
-  accountId: string
-  text: AlertText
-}
-
 /**
  * Enqueues posts for accounts that have a chat. Returns false if some posts were dropped because too many are waiting.
  */
 export async function enqueuePosts(
   { secrets, newId }: Pick<Deps, 'secrets' | 'newId'>,
   trx: Kysely<Database>,
-  posts: readonly NewPost[],
+  posts: readonly MemberAlert[],
 ): Promise<boolean> {
   const withChat = await filterByChat(trx, posts)
   if (withChat.length === 0) return true
@@ -42,7 +37,7 @@ export async function enqueuePosts(
   return accepted.length === withChat.length
 }
 
-async function filterByChat(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
+async function filterByChat(db: Kysely<Database>, posts: readonly MemberAlert[]): Promise<MemberAlert[]> {
   if (posts.length === 0) return []
   const rows = await db
     .selectFrom('alert_settings')
@@ -55,7 +50,7 @@ async function filterByChat(db: Kysely<Database>, posts: readonly NewPost[]): Pr
 }
 
 /** Counts the posts of all accounts. */
-async function acceptWithinLimits(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
+async function acceptWithinLimits(db: Kysely<Database>, posts: readonly MemberAlert[]): Promise<MemberAlert[]> {
   const counted = await db
     .selectFrom('chat_posts')
     .select(['account_id as accountId', ({ fn }) => fn.countAll<string>().as('count')])

@@ -2,9 +2,9 @@ import type { Deps } from '../../../deps.ts'
 import { decide } from './decide.ts'
 import { type ReportDeps, toSeverity } from '../report.ts'
 import { findRules } from '../../../accounts/alert-rules.ts'
-import { type MemberAlert, sendAlerts, wakeSenders } from '../send.ts'
+import { sendAlerts, wakeSenders } from '../send.ts'
 import { type AlertRow, changeAlert, hasDueAlerts, lockDueAlerts } from '../store.ts'
-import { isAlertCode, linkTo } from '../text.ts'
+import { isAlertCode, linkTo, type MemberAlert } from '../text.ts'
 
 /**
  * Sends alerts that waited for the end of quiet hours or are due to be repeated, each once across all nodes. Returns
