@@ -1,9 +1,10 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import { processDue } from '../platform/process-due.ts'
 import { deactivateRefused } from '../whatsapp-accounts/change.ts'
-import { describeUnreadableToken, openAccessToken } from '../whatsapp-accounts/secrets.ts'
+import { openAccessToken, unreadableToken } from '../whatsapp-accounts/secrets.ts'
 import { claimDueSyncs, findWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'
 import { noWhatsAppAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { ListedTemplate } from '../whatsapp/template-management.ts'
@@ -86,7 +87,7 @@ async function list(
     const ref = { accountId, whatsAppAccountId: whatsAppAccount.id }
     const accessToken = openAccessToken(deps, ref, whatsAppAccount.accessTokenEncrypted)
     if (accessToken === undefined) {
-      reason = describeUnreadableToken(whatsAppAccount.id)
+      reason = inEnglish(unreadableToken(whatsAppAccount.id))
       continue
     }
     const outcome = await deps.whatsapp.listTemplates({ wabaId, accessToken })

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { connectFacts } from '../../contracts/facts/connect.ts'
-import { type Fact, inEnglish } from '../../contracts/facts/fact.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import type { Deps } from '../deps.ts'
 import { replaceCiphertext } from '../platform/db/ciphertext.ts'
 import type { Database } from '../platform/db/schema.ts'
@@ -55,10 +55,6 @@ export function openAppSecret(
 
 export function unreadableToken(whatsAppAccountId: string): Fact {
   return connectFacts.tokenUnreadable({ whatsAppAccountId })
-}
-
-export function describeUnreadableToken(whatsAppAccountId: string): string {
-  return inEnglish(unreadableToken(whatsAppAccountId))
 }
 
 const places = [

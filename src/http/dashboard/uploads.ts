@@ -11,7 +11,7 @@ import { storeUpload } from '../../media/upload.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
 import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { openTemplateAccount } from '../../templates/changes/template-account.ts'
-import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
+import { toSampleProblem, uploadSpooled } from '../../templates/changes/samples.ts'
 import { toFailureBody } from '../api/errors.ts'
 import { parseInput } from '../api/input.ts'
 import { describeForUsers } from '../api/trpc.ts'
@@ -79,7 +79,7 @@ function uploadSample(
       await file.discard()
       throw error
     })
-    return { handle: await uploadReceivedSample(deps, account, { file, format }) }
+    return { handle: await uploadSpooled(deps, account, file, { field: 'file', format }) }
   })
 }
 

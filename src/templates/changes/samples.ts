@@ -64,15 +64,6 @@ export async function uploadLocalSample(
   return uploadSpooled(deps, account, spooled, { field: 'header.sample', format })
 }
 
-/** Uploads a file that a browser has sent. */
-export async function uploadReceivedSample(
-  deps: SampleDeps,
-  account: TemplateAccount,
-  { file, format }: { file: SpooledFile; format: SampleFormat },
-): Promise<string> {
-  return uploadSpooled(deps, account, file, { field: 'file', format })
-}
-
 /** Names the file types allowed for a sample, because the error of an upload for messages names all types. */
 export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
   return error instanceof ServiceError && error.code === 'UNSUPPORTED_MEDIA_TYPE' ? wrongType('file', format) : error
@@ -111,7 +102,8 @@ function withField(error: ServiceError, field: string): ServiceError {
   return invalidField(field, problem)
 }
 
-async function uploadSpooled(
+/** Uploads a received file and discards it. `field`: of the request, for an error. */
+export async function uploadSpooled(
   deps: SampleDeps,
   account: TemplateAccount,
   file: SpooledFile,
