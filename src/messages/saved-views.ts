@@ -114,9 +114,7 @@ function updateViewName(
   return trx
     .updateTable('saved_views')
     .set({ name: newName })
-    .where('account_id', '=', accountId)
-    .where('owner_id', '=', userId)
-    .where('name', '=', name)
+    .where((eb) => eb.and({ account_id: accountId, owner_id: userId, name }))
     .returning(['name', 'filters'])
     .executeTakeFirst()
 }
@@ -125,9 +123,7 @@ function updateViewName(
 async function removeView(db: Kysely<Database>, { accountId, userId }: Person, name: string): Promise<boolean> {
   const row = await db
     .deleteFrom('saved_views')
-    .where('account_id', '=', accountId)
-    .where('owner_id', '=', userId)
-    .where('name', '=', name)
+    .where((eb) => eb.and({ account_id: accountId, owner_id: userId, name }))
     .returning('name')
     .executeTakeFirst()
   return row !== undefined

@@ -40,10 +40,7 @@ export function findTemplate(db: Kysely<Database>, key: TemplateKey): Promise<Te
   return db
     .selectFrom('templates')
     .select(templateColumns)
-    .where('account_id', '=', key.accountId)
-    .where('waba_id', '=', key.wabaId)
-    .where('name', '=', key.name)
-    .where('language', '=', key.language)
+    .where((eb) => eb.and({ account_id: key.accountId, waba_id: key.wabaId, name: key.name, language: key.language }))
     .executeTakeFirst()
 }
 
@@ -93,10 +90,7 @@ export async function changeTemplate(
   await db
     .updateTable('templates')
     .set(change)
-    .where('account_id', '=', key.accountId)
-    .where('waba_id', '=', key.wabaId)
-    .where('name', '=', key.name)
-    .where('language', '=', key.language)
+    .where((eb) => eb.and({ account_id: key.accountId, waba_id: key.wabaId, name: key.name, language: key.language }))
     .execute()
 }
 

@@ -31,9 +31,7 @@ function findCandidates(
   return db
     .selectFrom('templates')
     .select(['name', 'language'])
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
-    .where('status', '=', 'APPROVED')
+    .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, status: 'APPROVED' }))
     .where(sql<number>`length(name)`, '>=', length - maxDistance)
     .where(sql<number>`length(name)`, '<=', length + maxDistance)
     .orderBy((eb) => eb('name', '=', name), 'desc')

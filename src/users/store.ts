@@ -310,8 +310,6 @@ export function findInvitations(
 export async function deleteInvitationEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
   await db
     .deleteFrom('emails')
-    .where('account_id', '=', accountId)
-    .where('recipient', '=', email)
-    .where('kind', '=', 'invitation')
+    .where((eb) => eb.and({ account_id: accountId, recipient: email, kind: 'invitation' }))
     .execute()
 }

@@ -53,9 +53,7 @@ async function isKnownName(
   const row = await db
     .selectFrom('templates')
     .select('name')
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
-    .where('name', '=', name)
+    .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, name }))
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

@@ -19,9 +19,7 @@ export function findPresentLanguages(
   return db
     .selectFrom('templates')
     .select(templateColumns)
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
-    .where('name', '=', name)
+    .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, name }))
     .where('status', 'not in', [...goneStatuses])
     .orderBy('language')
     .execute()
@@ -86,10 +84,7 @@ export async function recordEdit(db: Kysely<Database>, key: TemplateKey, at: Dat
         select edit from unnest(edited_at || ${at}::timestamptz) as edit where edit > ${at}::timestamptz - interval '30 days'
       )`,
     })
-    .where('account_id', '=', key.accountId)
-    .where('waba_id', '=', key.wabaId)
-    .where('name', '=', key.name)
-    .where('language', '=', key.language)
+    .where((eb) => eb.and({ account_id: key.accountId, waba_id: key.wabaId, name: key.name, language: key.language }))
     .execute()
 }
 
@@ -103,9 +98,7 @@ export async function markTemplatesDeleted(
   await db
     .updateTable('templates')
     .set({ status: 'DELETED', announced_status: 'DELETED', synced_at: at })
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
-    .where('name', '=', name)
+    .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, name }))
     .where('language', 'in', [...languages])
     .execute()
 }

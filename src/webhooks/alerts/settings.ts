@@ -95,9 +95,7 @@ async function saveMemberPreference(
 async function deleteWaitingAlertEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
   await db
     .deleteFrom('emails')
-    .where('account_id', '=', accountId)
-    .where('kind', '=', 'alert')
-    .where('recipient', '=', email)
+    .where((eb) => eb.and({ account_id: accountId, kind: 'alert', recipient: email }))
     .execute()
 }
 

@@ -155,10 +155,7 @@ async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promi
   await trx
     .updateTable('templates')
     .set({ announced_status: row.status, announced_category: row.category })
-    .where('account_id', '=', row.accountId)
-    .where('waba_id', '=', row.wabaId)
-    .where('name', '=', row.name)
-    .where('language', '=', row.language)
+    .where((eb) => eb.and({ account_id: row.accountId, waba_id: row.wabaId, name: row.name, language: row.language }))
     .execute()
 }
 

@@ -101,10 +101,7 @@ async function markAnnounced(trx: Kysely<Database>, row: Row, cost: CategoryCost
   await trx
     .updateTable('templates')
     .set({ announced_upcoming: row.upcomingCategory, upcoming_cost: cost ? JSON.stringify(cost) : null })
-    .where('account_id', '=', row.accountId)
-    .where('waba_id', '=', row.wabaId)
-    .where('name', '=', row.name)
-    .where('language', '=', row.language)
+    .where((eb) => eb.and({ account_id: row.accountId, waba_id: row.wabaId, name: row.name, language: row.language }))
     .execute()
 }
 

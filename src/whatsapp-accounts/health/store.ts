@@ -182,10 +182,7 @@ export async function hasApprovedMarketingTemplates(
   const row = await db
     .selectFrom('templates')
     .select('name')
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
-    .where('status', '=', 'APPROVED')
-    .where('category', '=', 'MARKETING')
+    .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, status: 'APPROVED', category: 'MARKETING' }))
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
