@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import { deleteByBlock } from '../../platform/db/delete-by-block.ts'
+import { findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
 import { awaitRunningWrites, retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { deleteUserWithoutRole } from '../../users/store.ts'
@@ -10,7 +11,6 @@ export type RemovedRows = Record<string, number>
 /** The audit log proves who changed what, so it is kept until its entries expire. */
 const auditTables = ['audit_entries', 'audit_chains']
 const rowsPerStatement = 5_000
-const blocksPerStatement = 512
 const maxPasses = 5
 
 /** Returns whether data of the account is stored, apart from its audit log, such as after an interrupted removal. */
@@ -85,7 +85,7 @@ async function deleteRows(
   for (const leaf of await findLeafTables(db, table))
     for await (const rows of leaf.key[0] === 'account_id'
       ? deleteByKey(db, leaf, accountId)
-      : deleteByBlock(db, leaf, accountId)) {
+      : deleteByBlock(db, leaf.name, sql`account_id = ${accountId}`)) {
       deleted += rows
       if (rows > 0) report(`${table}: ${deleted} rows deleted`)
     }
@@ -103,19 +103,5 @@ async function* deleteByKey(db: Kysely<Database>, { name }: LeafTable, accountId
     )
     yield Number(numAffectedRows ?? 0)
     if (Number(numAffectedRows ?? 0) < rowsPerStatement) return
-  }
-}
-
-/** Reads the whole table once, because no index finds the rows of an account. */
-async function* deleteByBlock(db: Kysely<Database>, { name }: LeafTable, accountId: string): AsyncGenerator<number> {
-  const blocks = await countBlocks(db, name)
-  for (let block = 0; block < blocks; block += blocksPerStatement) {
-    const [from, until] = [`(${block},0)`, `(${block + blocksPerStatement},0)`]
-    const { numAffectedRows } = await retryLocked(() =>
-      sql`
-        delete from ${sql.table(name)}
-        where ctid >= ${from}::tid and ctid < ${until}::tid and account_id = ${accountId}`.execute(db),
-    )
-    yield Number(numAffectedRows ?? 0)
   }
 }

@@ -104,7 +104,7 @@ const jobs: Job[] = [
       const now = await readDatabaseClock(db)
       for (const { partition, error } of await createPartitions(db, now))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
-      await deleteOldDeliveries(db, retentionDays)
+      await deleteOldDeliveries(db, now, retentionDays)
       await deleteOldAttemptCounts(db)
       const contentsDays = await findLongestStorage(db)
       await dropOldPartitions(db, now, retentionDays, {

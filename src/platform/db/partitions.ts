@@ -88,7 +88,7 @@ export async function dropOldPartitions(
   const dropped: string[] = []
   for (const { table, column, boundAt } of partitioned) {
     const keptDays = Math.min(retentionDays, shorter[table] ?? retentionDays)
-    const oldest = new Date(now.getTime() - keptDays * dayMilliseconds)
+    const oldest = oldestAt(now, keptDays)
     const names = await findPartitions(db, table)
     for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))
       if (await drop(db, name)) dropped.push(name)
@@ -98,6 +98,15 @@ export async function dropOldPartitions(
     )
   }
   return dropped
+}
+
+/** Returns the start of the oldest week whose partitions `dropOldPartitions` keeps. */
+export function oldestWeekAt(now: Date, retentionDays: number): Date {
+  return new Date(weekOf(oldestAt(now, retentionDays)))
+}
+
+function oldestAt(now: Date, keptDays: number): Date {
+  return new Date(now.getTime() - keptDays * dayMilliseconds)
 }
 
 function weekOf(time: Date): number {

@@ -1,19 +1,25 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { deleteByBlock } from '../../platform/db/delete-by-block.ts'
+import { oldestWeekAt } from '../../platform/db/partitions.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { firstIdAt } from '../../platform/ids.ts'
 
 /** Maximum number of rows per statement, so that no statement runs for long or delays a vacuum. */
 const batchSize = 5_000
 
 /**
- * Deletes deliveries that have waited longer than the retention period, for example those of a disabled endpoint: their
- * events are dropped with the partitions. Also deletes deliveries whose endpoint was removed, because a status recorded
- * during the removal may have added some. Returns the number of deleted rows. Reads all accounts, because the deletion
- * depends only on age and endpoint.
+ * Deletes deliveries whose event is dropped with its partition, for example those of a disabled endpoint. Their own age
+ * says nothing: a recovered delivery is younger than its event. Also deletes deliveries whose endpoint was removed,
+ * because a status recorded during the removal may have added some. Returns the number of deleted rows. Reads all
+ * accounts, because the deletion depends only on age and endpoint.
  */
-export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: number): Promise<number> {
-  const old = await deleteWhere(db, sql`d.created_at < now() - ${retentionDays} * interval '1 day'`)
-  const orphaned = await deleteWhere(db, sql`not exists (select from webhook_endpoints where id = d.endpoint_id)`)
-  return old + orphaned
+export async function deleteOldDeliveries(db: Kysely<Database>, now: Date, retentionDays: number): Promise<number> {
+  const isUnwanted = sql`
+    event_id < ${firstIdAt('evt', oldestWeekAt(now, retentionDays))}
+    or not exists (select from webhook_endpoints where id = webhook_deliveries.endpoint_id)`
+  let deleted = 0
+  for await (const rows of deleteByBlock(db, 'webhook_deliveries', isUnwanted)) deleted += rows
+  return deleted
 }
 
 /** Longer than the longest range that the dashboard shows. */
@@ -28,17 +34,5 @@ export async function deleteOldAttemptCounts(db: Kysely<Database>): Promise<void
         limit ${sql.lit(batchSize)}
       ))`.execute(db)
     if (Number(numAffectedRows ?? 0) < batchSize) return
-  }
-}
-
-async function deleteWhere(db: Kysely<Database>, condition: RawBuilder<unknown>): Promise<number> {
-  let deleted = 0
-  for (;;) {
-    const { numAffectedRows } = await sql`
-      delete from webhook_deliveries where ctid = any(array(
-        select d.ctid from webhook_deliveries d where ${condition} limit ${sql.lit(batchSize)}
-      ))`.execute(db)
-    deleted += Number(numAffectedRows ?? 0)
-    if (Number(numAffectedRows ?? 0) < batchSize) return deleted
   }
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { unnamedStatement } from '../../platform/db/statement.ts'
@@ -69,7 +69,10 @@ const capacityColumns: Columns<EndpointCapacity> = {
   deliveries: { name: 'capacity', type: 'integer' },
 }
 
-const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim, 'capacities'>>, ClaimedDelivery>(
+/** `payload` is null if the event was deleted. */
+type ClaimedRow = Omit<ClaimedDelivery, 'payload'> & { payload: string | null }
+
+const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim, 'capacities'>>, ClaimedRow>(
   ($) => `
   with recursive commit_mode as (
     ${asyncCommit}
@@ -135,9 +138,9 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
     extract(epoch from now())::float8 * 1000 as "claimedAt"
   from claimed
   cross join commit_mode
-  cross join lateral (
+  left join lateral (
     select payload, traceparent from events where account_id = claimed.account_id and id = claimed.event_id limit 1
-  ) event
+  ) event on true
   join webhook_endpoints e on e.id = claimed.endpoint_id
   order by claimed.endpoint_id`,
 )
@@ -147,13 +150,42 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
  * so an endpoint with a hundred thousand waiting rows costs as much as one with a single row. Claiming moves `due_at`
  * to the end of the lease, so the claims of a crashed worker expire by themselves; they are claimed again before
  * waiting deliveries. A locked row is updated by its `ctid`, and its event is looked up by key, because joining both
- * tables by ID would scan them. Reads all accounts: one worker serves them all.
+ * tables by ID would scan them. Deliveries whose event was deleted are deleted too: otherwise they would be claimed
+ * again and again and use up the capacity of their endpoint. Reads all accounts: one worker serves them all.
  */
-export function claimDueDeliveries(
+export async function claimDueDeliveries(
   db: Kysely<Database>,
   { capacities, isLimited = false, ...claim }: Claim,
 ): Promise<ClaimedDelivery[]> {
-  return claimDue(db, { ...claim, isLimited, ...listsOf(capacityColumns, capacities) })
+  const rows = await claimDue(db, { ...claim, isLimited, ...listsOf(capacityColumns, capacities) })
+  const claimed = rows.filter(hasEvent)
+  if (claimed.length < rows.length)
+    await deleteEventless(
+      db,
+      rows.filter((row) => !hasEvent(row)),
+    )
+  return claimed
+}
+
+function hasEvent(row: ClaimedRow): row is ClaimedDelivery {
+  return row.payload !== null
+}
+
+async function deleteEventless(db: Kysely<Database>, deliveries: readonly DeliveryClaim[]): Promise<void> {
+  await sql`
+    delete from webhook_deliveries d using ${asRows(deliveries)} as claimed (account_id, id, generation)
+    where d.account_id = claimed.account_id and d.id = claimed.id and d.generation = claimed.generation
+      and not exists (select from events where account_id = d.account_id and id = d.event_id)`.execute(db)
+}
+
+/** Identifies one claim of a delivery. */
+type DeliveryClaim = Pick<ClaimedDelivery, 'accountId' | 'id' | 'generation'>
+
+function asRows(deliveries: readonly DeliveryClaim[]): RawBuilder<unknown> {
+  return sql`unnest(
+      ${deliveries.map((delivery) => delivery.accountId)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.generation)}::integer[]
+    )`
 }
 
 /** A finished attempt and its consequences. */
@@ -333,16 +365,10 @@ export async function recordAttempts(
 }
 
 /** Makes claimed but unfinished deliveries due immediately. They are claimed again before waiting ones. */
-export async function releaseClaims(
-  db: Kysely<Database>,
-  deliveries: readonly Pick<ClaimedDelivery, 'accountId' | 'id' | 'generation'>[],
-): Promise<void> {
+export async function releaseClaims(db: Kysely<Database>, deliveries: readonly DeliveryClaim[]): Promise<void> {
   await sql`
     update webhook_deliveries d set due_at = now()
-    from unnest(
-      ${deliveries.map((delivery) => delivery.accountId)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
-      ${deliveries.map((delivery) => delivery.generation)}::integer[]
-    ) as held (account_id, id, generation)
+    from ${asRows(deliveries)} as held (account_id, id, generation)
     where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(
     db,
   )

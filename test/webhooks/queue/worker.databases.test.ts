@@ -5,6 +5,7 @@ import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { WebhookEvent } from '../../../contracts/events.ts'
+import { firstIdAt } from '../../../src/platform/ids.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { registerWorkerMetrics } from '../../../src/webhooks/queue/metrics.ts'
@@ -371,17 +372,39 @@ test('reports the state of the queue in gauges', async () => {
   expect(await registry.metrics()).toContain('waybill_webhook_oldest_due_seconds 0\n')
 })
 
-test('deletes only deliveries that have waited longer than the retention', async () => {
+test('deletes deliveries once their event is dropped, whatever their own age', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
-  // More than one batch.
-  await webhooks.fillQueue(endpointId, 5_001)
-  expect(await deleteOldDeliveries(database.db, 30)).toBe(0)
+  // With their earlier versions, the rows fill more than one range of blocks.
+  await webhooks.fillQueue(endpointId, 10_000)
+  const now = new Date('2026-04-03T12:00:00Z')
+  const setAges = (eventAt: string, days: number) =>
+    sql`
+      update webhook_deliveries
+      set event_id = ${firstIdAt('evt', new Date(eventAt))}, created_at = now() - ${days} * interval '1 day'`.execute(
+      database.db,
+    )
 
-  await sql`update webhook_deliveries set created_at = now() - interval '31 days'`.execute(database.db)
+  // Thirty days earlier was a Wednesday. The partition of its week is kept.
+  await setAges('2026-03-02T00:00:00Z', 50)
+  expect(await deleteOldDeliveries(database.db, now, 30)).toBe(0)
+
+  await setAges('2026-03-01T23:59:59Z', 0)
   await webhooks.emit(1)
-  expect(await deleteOldDeliveries(database.db, 30)).toBe(5_002)
+  expect(await deleteOldDeliveries(database.db, now, 30)).toBe(10_001)
   expect(await webhooks.deliveries()).toHaveLength(1)
+})
+
+test('deletes a claimed delivery whose event was deleted, so that it does not block its endpoint', async () => {
+  await webhooks.addEndpoint(receiver.url, { maxConcurrent: 1 })
+  const [deleted = ''] = await webhooks.emit(1)
+  await database.db.deleteFrom('events').where('id', '=', deleted).execute()
+  await sql`update webhook_deliveries set claimed = true, due_at = now() - interval '1 second'`.execute(database.db)
+  webhooks.startWorker()
+  const [kept] = await webhooks.emit(1)
+
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ event_id: kept, outcome: 'delivered' }])
+  expect(await webhooks.deliveries()).toEqual([])
 })
 
 test('deletes deliveries of a removed endpoint without attempting or counting them', async () => {
@@ -394,7 +417,7 @@ test('deletes deliveries of a removed endpoint without attempting or counting th
 
   expect(await registry.metrics()).toContain('waybill_webhook_deliveries_waiting 2\n')
   expect(await claimDueDeliveries(database.db, { ...wholeClaim, leaseSeconds: 0 })).toHaveLength(2)
-  expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
+  expect(await deleteOldDeliveries(database.db, new Date(), 30)).toBe(2)
   expect(await webhooks.deliveries(endpointId)).toEqual([])
   expect(await webhooks.deliveries()).toHaveLength(2)
 })
