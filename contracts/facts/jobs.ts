@@ -6,6 +6,7 @@ export const jobs = defineFacts('job', {
   deleteOldSeenReplies: 'delete old deduplication records of replies',
   deleteExpiredOneTimeCodes: 'delete expired one-time codes',
   createOrDropPartitions: 'create or drop partitions',
+  deleteOldDeliveries: 'delete old webhook deliveries',
   deleteOldContents: 'delete old contents of messages',
   deleteExpiredSignIns: 'delete expired sign-ins',
   deleteExpiredAuditEntries: 'delete expired audit log entries',

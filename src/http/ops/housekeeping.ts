@@ -104,8 +104,6 @@ const jobs: Job[] = [
       const now = await readDatabaseClock(db)
       for (const { partition, error } of await createPartitions(db, now))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
-      await deleteOldDeliveries(db, now, retentionDays)
-      await deleteOldAttemptCounts(db)
       const contentsDays = await findLongestStorage(db)
       await dropOldPartitions(db, now, retentionDays, {
         message_contents: contentsDays,
@@ -114,6 +112,15 @@ const jobs: Job[] = [
       await deleteOldCutoffs(db)
       await deleteOldIdentities(db, retentionDays)
       await deleteOldCounts(db, retentionDays)
+    },
+  },
+  {
+    everySeconds: 3600,
+    fact: jobFacts.deleteOldDeliveries,
+    // Apart from the partitions: it reads the whole queue, and a large one must not keep them from being dropped.
+    run: async ({ db }, { retentionDays }) => {
+      await deleteOldAttemptCounts(db)
+      await deleteOldDeliveries(db, await readDatabaseClock(db), retentionDays)
     },
   },
   {

@@ -21,11 +21,15 @@ async function listPartitions(): Promise<string[]> {
 
 const retention = { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 }
 
-test('creates and drops partitions by the database clock, not by a node clock 60 days ahead', async () => {
-  const before = await listPartitions()
+async function recordOldAttempt(): Promise<void> {
   await sql`
     insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
     values ('acc_1', 'dlv_1', 'ep_1', 'evt_1', 1, now() - interval '60 days', 1)`.execute(database.db)
+}
+
+test('creates and drops partitions by the database clock, not by a node clock 60 days ahead', async () => {
+  const before = await listPartitions()
+  await recordOldAttempt()
 
   const ahead = new Date(Date.now() + 60 * 86_400_000)
   await createHousekeeping({ ...createTestDeps(database), now: () => ahead }, retention).run(
@@ -34,6 +38,37 @@ test('creates and drops partitions by the database clock, not by a node clock 60
 
   expect((await sql`select from webhook_attempts`.execute(database.db)).rows).toEqual([])
   expect(await listPartitions()).toEqual(before)
+})
+
+test('drops partitions while old deliveries cannot be deleted', async () => {
+  await recordOldAttempt()
+  await sql`
+    create function reject_as_late() returns trigger language plpgsql as $$
+      begin raise exception 'canceling statement due to statement timeout' using errcode = '57014'; end
+    $$`.execute(database.db)
+  await sql`
+    create trigger reject_as_late before delete on webhook_deliveries execute function reject_as_late()`.execute(
+    database.db,
+  )
+  await sql`
+    insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
+    values ('acc_1', 'dlv_1', 'ep_1', 'evt_1', now(), now())`.execute(database.db)
+  const failed: string[] = []
+  const jobLog: JobLog = {
+    start:
+      ({ code }) =>
+      (run) =>
+        void (run.failed && failed.push(code)),
+  }
+
+  await createHousekeeping(createTestDeps(database), { ...retention, jobLog }).run(
+    jobFacts.deleteOldDeliveries,
+    jobFacts.createOrDropPartitions,
+  )
+
+  expect(failed).toEqual([jobFacts.deleteOldDeliveries().code])
+  expect((await sql`select from webhook_attempts`.execute(database.db)).rows).toEqual([])
+  await sql`drop function reject_as_late cascade`.execute(database.db)
 })
 
 /** Lets time pass on nodes that start one after the other, and returns how often they dropped partitions. */
