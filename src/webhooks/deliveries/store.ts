@@ -21,31 +21,30 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
   return Number(numAffectedRows ?? 0)
 }
 
-const mayBeInProgress = sql`claimed and due_at <= now() + make_interval(secs => ${sql.lit(longerThanLeaseSeconds)})`
-
-/**
- * A delivery that may be in progress is left unchanged. Any other restarts its retry schedule, so that a manual retry
- * does not use up its last attempt.
- */
-const makeDueNow = sql`
-    update webhook_deliveries
-    set due_at = case when ${mayBeInProgress} then due_at else least(due_at, now()) end,
-      attempts = case when ${mayBeInProgress} then attempts else 0 end`
-
 /** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
 export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    ${makeDueNow}
-    where account_id = ${accountId} and id = ${deliveryId}`.execute(db)
-  return Number(numAffectedRows ?? 0) > 0
+  return (await makeEachDue(db, accountId, [deliveryId])) > 0
 }
 
-/** Makes several deliveries due now, like `makeDeliveryDue`. Returns how many of them are waiting. */
-export async function makeEachDue(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<number> {
-  const { numAffectedRows } = await sql`
-    ${makeDueNow}
-    where account_id = ${accountId} and id = any(${deliveryIds}::text[])`.execute(db)
-  return Number(numAffectedRows ?? 0)
+/**
+ * Makes deliveries due now and restarts their retry schedules, so that a manual retry does not use up the last attempt.
+ * Returns how many of them are waiting. Those that may be in progress are counted, but not locked: the statement that
+ * records their attempts locks them first and then the endpoint, whose lock the caller holds.
+ */
+export async function makeEachDue(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryIds: readonly string[],
+): Promise<number> {
+  const isGiven = sql`account_id = ${accountId} and id = any(${deliveryIds}::text[])`
+  const { rows } = await sql<{ waiting: number }>`
+    with made_due as (
+      update webhook_deliveries set due_at = least(due_at, now()), attempts = 0
+      where ${isGiven}
+        and not (claimed and due_at <= now() + make_interval(secs => ${sql.lit(longerThanLeaseSeconds)}))
+    )
+    select count(*)::integer as waiting from webhook_deliveries where ${isGiven}`.execute(db)
+  return rows[0]?.waiting ?? 0
 }
 
 /** Deletes a batch of an endpoint's waiting deliveries and returns their number. Call it until it returns 0. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
-import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
+import { isDatabaseUnavailable, isTransient } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
@@ -244,7 +244,10 @@ export class Attempts {
     )
   }
 
-  /** Retries until the lease ends if the database is unavailable. After that, any worker can repeat the attempt. */
+  /**
+   * Retries until the lease ends if the database is unavailable, or after a deadlock. After that, any worker can repeat
+   * the attempt.
+   */
   async #recordWhileHeld(held: HeldDelivery, ended: EndedAttempt): Promise<void> {
     while (this.#held.get(held.delivery.id) === held) {
       try {
@@ -255,8 +258,8 @@ export class Attempts {
         return
       } catch (error) {
         held.recording = undefined
-        if (!isDatabaseUnavailable(error)) throw error
-        this.#events.databaseLost(error)
+        if (!isTransient(error)) throw error
+        if (isDatabaseUnavailable(error)) this.#events.databaseLost(error)
         if (this.#options.monotonic() > held.leaseEndsAt) return this.#options.observer.lost()
         await delay(databaseRetryMilliseconds)
       }

@@ -364,6 +364,21 @@ test('leaves a delivery in progress unchanged when waiting ones are redelivered'
   expect((await readWaits(deps, id)).map((wait) => wait > 10)).toEqual([true])
 })
 
+test('does not wait for a delivery in progress that is being recorded', async () => {
+  const id = await add()
+  const [underWay = ''] = await emit()
+  await postpone(deps, underWay, 17, { claimed: true })
+  const deliveryId = await findDeliveryId(underWay)
+  const since = new Date(0).toISOString()
+
+  const recovered = await database.db.transaction().execute(async (recording) => {
+    await recording.selectFrom('webhook_deliveries').select('id').where('id', '=', deliveryId).forUpdate().execute()
+    await retryDelivery(deps, { accountId, endpointId: id, eventId: underWay }, deliveryId)
+    return recoverPart(deps, { accountId, endpointId: id, since, includeWaiting: true })
+  })
+  expect(recovered).toMatchObject({ recovered: 1 })
+})
+
 test('reads the payload of a delivery of this account only', async () => {
   await add()
   const [event = ''] = await emit()

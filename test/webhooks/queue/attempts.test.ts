@@ -230,6 +230,21 @@ test('starts no attempts while a thousand are unrecorded, and continues afterwar
   expect(emitted).not.toContain('lost')
 })
 
+test('records an attempt again after a deadlock, instead of repeating the attempt', async () => {
+  const deadlocks = startOutages(database, Object.assign(new Error('deadlock detected'), { code: '40P01' }))
+  const { attempts, begin, emitted } = createAttempts({ db: deadlocks.db })
+  const delivery = await claimOne()
+  deadlocks.begin()
+  begin(delivery)
+  await expect.poll(deadlocks.failures).toBeGreaterThan(0)
+  deadlocks.end()
+  await expect.poll(() => attempts.held).toBe(0)
+
+  expect(receiver.received).toHaveLength(1)
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+  expect(emitted).not.toContain('databaseLost')
+})
+
 test('reports a lost delivery if another worker claimed it before its result', async () => {
   const responses: (() => void)[] = []
   receiver.behave((_received, response) => void responses.push(() => response.end()))
