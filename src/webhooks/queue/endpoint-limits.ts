@@ -3,7 +3,10 @@ const burstSeconds = 0.05
 /** Minimum time before the next claim for an endpoint that has reached its rate limit. */
 const pacedRetrySeconds = 0.02
 /** How soon to check again whether an endpoint at its concurrency limit has a free slot. */
-const fullRetrySeconds = 0.05
+export const fullRetrySeconds = 0.05
+
+/** Database times are rounded to microseconds, so a whole number of attempts can come out slightly too small. */
+export const roundingTolerance = 1e-4
 
 /** An endpoint with configured limits, and its usage across all workers. */
 export interface LimitedEndpoint {
@@ -45,6 +48,5 @@ function creditSeconds(maxPerSecond: number, pacedSeconds: number): number {
 }
 
 function wholeAttempts(seconds: number, perSecond: number): number {
-  // Database times are rounded to microseconds, so a whole number can come out slightly too small.
-  return Math.max(0, Math.floor(seconds * perSecond + 1e-4))
+  return Math.max(0, Math.floor(seconds * perSecond + roundingTolerance))
 }

@@ -1,10 +1,19 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
-import { countAllowed, type LimitedEndpoint, paceAfter, secondsUntilAllowed } from './endpoint-limits.ts'
+import {
+  countAllowed,
+  fullRetrySeconds,
+  type LimitedEndpoint,
+  paceAfter,
+  roundingTolerance,
+  secondsUntilAllowed,
+} from './endpoint-limits.ts'
 import { type Claim, claimDueDeliveries, type ClaimedDelivery } from './store.ts'
 
 /** Maximum number of endpoints per claim. The least recently served ones come first. */
 const maxEndpoints = 100
+/** Maximum number of endpoints to choose from, because this process may have no capacity for most of them. */
+const maxFound = 1_000
 
 export interface DueLimitedEndpoint extends LimitedEndpoint {
   endpointId: string
@@ -38,7 +47,7 @@ export async function claimLimitedDeliveries(
   const countClaimable = (endpoint: DueLimitedEndpoint) =>
     Math.min(countAllowed(endpoint), capacityOf(endpoint), claim.limit)
   const due = await findDueLimited(db)
-  const available = due.filter((endpoint) => countClaimable(endpoint) > 0)
+  const available = due.filter((endpoint) => countClaimable(endpoint) > 0).slice(0, maxEndpoints)
   const nextClaimSeconds = due.length === 0 ? undefined : Math.min(...due.map(secondsUntilAllowed))
   if (available.length === 0) return { deliveries: [], nextClaimSeconds }
   const deliveries = await db.transaction().execute(async (trx) => {
@@ -64,24 +73,38 @@ export async function claimLimitedDeliveries(
   return { deliveries, nextClaimSeconds }
 }
 
-/** Finds enabled endpoints with limits that have due deliveries. */
+/**
+ * Finds enabled endpoints with limits that have due deliveries: those that may start attempts (`countAllowed`), and the
+ * next one to do so. Those at their limit are left out before the endpoints are counted, so that any number of them
+ * cannot keep the others from being found.
+ */
 async function findDueLimited(db: Kysely<Database>, ids?: readonly string[]): Promise<DueLimitedEndpoint[]> {
   const { rows } = await sql<DueLimitedEndpoint>`
-    select e.id as "endpointId", e.failing_since is not null as "isFailing",
-      e.max_per_second as "maxPerSecond", e.max_concurrent as "maxConcurrent",
-      coalesce(extract(epoch from e.paced_until - now()), -1)::float8 as "pacedSeconds",
-      case when e.max_concurrent is null then 0 else (
-        select count(*) from webhook_deliveries where endpoint_id = e.id and claimed and due_at > now()
-      ) end::integer as running
-    from webhook_endpoints e
-    where (e.max_per_second is not null or e.max_concurrent is not null) and e.enabled
-      ${ids === undefined ? sql`` : sql`and e.id = any (${ids}::text[])`}
-      and (
-        exists (select from webhook_deliveries where endpoint_id = e.id and not claimed and due_at <= now())
-        or exists (select from webhook_deliveries where endpoint_id = e.id and claimed and due_at <= now())
-      )
-    order by e.paced_until nulls first, e.id
-    limit ${sql.lit(maxEndpoints)}`.execute(db)
+    with due as materialized (
+      select e.id as "endpointId", e.failing_since is not null as "isFailing",
+        e.max_per_second as "maxPerSecond", e.max_concurrent as "maxConcurrent", e.paced_until,
+        coalesce(extract(epoch from e.paced_until - now()), -1)::float8 as "pacedSeconds",
+        case when e.max_concurrent is null then 0 else (
+          select count(*) from webhook_deliveries where endpoint_id = e.id and claimed and due_at > now()
+        ) end::integer as running
+      from webhook_endpoints e
+      where (e.max_per_second is not null or e.max_concurrent is not null) and e.enabled
+        ${ids === undefined ? sql`` : sql`and e.id = any (${ids}::text[])`}
+        and (
+          exists (select from webhook_deliveries where endpoint_id = e.id and not claimed and due_at <= now())
+          or exists (select from webhook_deliveries where endpoint_id = e.id and claimed and due_at <= now())
+        )
+    ), allowed as (
+      select * from due
+      where ("maxConcurrent" is null or running < "maxConcurrent")
+        and ("maxPerSecond" is null or -"pacedSeconds" * "maxPerSecond" >= ${sql.lit(1 - roundingTolerance)})
+      order by paced_until nulls first, "endpointId"
+      limit ${sql.lit(maxFound)}
+    ), next as (
+      select * from due order by coalesce(1.0 / "maxPerSecond" + "pacedSeconds", ${sql.lit(fullRetrySeconds)}) limit 1
+    )
+    select * from allowed union select * from next
+    order by paced_until nulls first, "endpointId"`.execute(db)
   return rows
 }
 

@@ -264,6 +264,28 @@ test('claims separately for endpoints with limits as soon as it finds one', asyn
   expect(claims.dueAt(10_000, now()).othersAt).toBe(Infinity)
 })
 
+test('claims for an endpoint with limits, however many others are at their limit', async () => {
+  const [free = ''] = await addEndpoints(1)
+  await updateEndpoint(webhooks.deps, webhooks.accountId, free, { maxConcurrent: 1 })
+  await sql`
+    insert into webhook_endpoints (id, account_id, url, events, secret_encrypted, max_concurrent)
+    select 'ep_full_' || n, account_id, url, events, secret_encrypted, 1
+    from webhook_endpoints cross join generate_series(1, 100) n`.execute(database.db)
+  await webhooks.emit(1)
+  await sql`
+    update webhook_deliveries set claimed = true, due_at = now() + interval '1 hour'
+    where endpoint_id <> ${free}`.execute(database.db)
+  await sql`update webhook_endpoints set paced_until = now() where id = ${free}`.execute(database.db)
+  await webhooks.emit(1)
+  const { claims, endpoints, now } = createClaims()
+
+  await claims.claimAll()
+  await claims.claimLimited()
+  expect(endpoints()).toEqual([free])
+  await claims.claimLimited()
+  expect(claims.dueAt(10_000, now()).othersAt).toBe(now() + 50)
+})
+
 test('checks again when the rate of an endpoint with limits allows another delivery', async () => {
   const [paced = ''] = await addEndpoints(1)
   await updateEndpoint(webhooks.deps, webhooks.accountId, paced, { maxPerSecond: 1 })
