@@ -20,8 +20,9 @@ export async function* readLines(socket: Socket): AsyncGenerator<string, void, v
 type OptionValue = Line['options'][string]
 
 /**
- * Replaces each value given as `-` with a line of standard input, in the order of the usage. Arguments on the command
- * line are visible in the shell history and the process list.
+ * Replaces each value given as `-` with a line of standard input, in the order of the usage. A single `-` of an option
+ * that can be repeated takes all of them. Arguments on the command line are visible in the shell history and the process
+ * list.
  */
 export async function readSecrets(
   syntax: Syntax,
@@ -35,6 +36,8 @@ export async function readSecrets(
   if (!given.some(({ value }) => [value].flat().includes('-'))) return line
   const lines = (await text(stdin)).split('\n').map((secret) => secret.trim())
   const secrets = given.map(({ name, value }) => [name, fillIn(name, value, lines)] as const)
+  if (lines.some((unused) => unused !== ''))
+    throw new UsageError('Standard input has more lines than options that read one (-).')
   return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
 }
 
@@ -53,10 +56,13 @@ export async function readFiles(syntax: Syntax, line: Line): Promise<Line> {
   return { ...line, args, options }
 }
 
-/** Takes one line from the front of `lines` for each value to fill in. */
+/** Takes lines from the front of `lines`. */
 function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue {
-  if (Array.isArray(value)) return value.map((one) => (one === '-' ? requireSecret(name, lines.shift()) : one))
-  return value === '-' ? requireSecret(name, lines.shift()) : value
+  const takeLine = () => requireSecret(name, lines.shift())
+  if (!Array.isArray(value)) return value === '-' ? takeLine() : value
+  const takesAll = value.indexOf('-') === value.lastIndexOf('-')
+  const take = () => (takesAll ? [takeLine(), ...lines.splice(0).filter((line) => line !== '')] : takeLine())
+  return value.flatMap((one) => (one === '-' ? take() : one))
 }
 
 function requireSecret(name: string, secret: string | undefined): string {
