@@ -112,11 +112,11 @@ function recoverBatch(
 
 async function findBatch(
   db: Kysely<Database>,
-  { accountId, events }: Pick<EndpointRow, 'accountId' | 'events'>,
+  endpoint: Pick<EndpointRow, 'accountId' | 'id' | 'events'>,
   range: EventRange,
 ): Promise<{ eventIds: string[]; range: EventRange; remaining: EventRange | undefined }> {
   // One extra event shows where the next batch starts.
-  const found = await findEventIds(db, accountId, events, range, batchSize + 1)
+  const found = await findEventIds(db, endpoint, range, batchSize + 1)
   const next = found[batchSize]
   if (next === undefined) return { eventIds: found, range, remaining: undefined }
   return {
@@ -195,11 +195,10 @@ interface EventRange {
   untilId: string
 }
 
-/** Returns IDs of events of these types, oldest first, at most `limit`. */
+/** Returns IDs of events for this endpoint, oldest first, at most `limit`. It gets no event about its own failure. */
 async function findEventIds(
   db: Kysely<Database>,
-  accountId: string,
-  types: readonly string[],
+  { accountId, id: endpointId, events: types }: Pick<EndpointRow, 'accountId' | 'id' | 'events'>,
   { fromId, untilId }: EventRange,
   limit: number,
 ): Promise<string[]> {
@@ -210,6 +209,7 @@ async function findEventIds(
     .where('id', '>=', fromId)
     .where('id', '<', untilId)
     .where('type', 'in', types)
+    .where(({ not, and }) => not(and({ type: 'endpoint.failing', message_id: endpointId })))
     .orderBy('id')
     .limit(limit)
     .execute()

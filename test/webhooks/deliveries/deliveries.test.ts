@@ -275,6 +275,20 @@ test('recovers only failed and never attempted deliveries', async () => {
   expect(await recoverAll(id, new Date(0))).toEqual([1])
 })
 
+test('recovers no event about the failure of the endpoint itself', async () => {
+  const [failing, other] = [await add({ events: ['endpoint.failing'] }), await add({ events: ['endpoint.failing'] })]
+  const since = new Date(0).toISOString()
+  const [event = ''] = await emit(1, 'endpoint.failing')
+  await deps.db.updateTable('events').set({ message_id: failing }).where('id', '=', event).execute()
+  await deps.db.deleteFrom('webhook_deliveries').where('event_id', '=', event).execute()
+
+  const counted = (endpointId: string) => countRecoverable(deps, { accountId, endpointId, since })
+  expect(await counted(failing)).toMatchObject({ missed: 0 })
+  expect(await counted(other)).toMatchObject({ missed: 1 })
+  expect(await recoverAll(failing, new Date(0))).toEqual([0])
+  expect(await recoverAll(other, new Date(0))).toEqual([1])
+})
+
 test('recovers in parts and queues nothing twice when run concurrently', async () => {
   const since = deps.now()
   const eventIds = Array.from({ length: 12_000 }, () => deps.newId('evt'))
