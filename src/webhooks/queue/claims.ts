@@ -77,6 +77,8 @@ export class Claims {
     const { maxHeld } = this.#options
     const now = this.#options.monotonic()
     this.#claimedAllAt = now
+    // The state of each endpoint is sent with each claim.
+    this.#concurrency.dropIdle(now)
     // The event that woke this worker may concern endpoints with limits as well.
     if (await this.#checkLimited(now)) this.#limitedDueAt = Math.min(this.#limitedDueAt, now)
     const capacity = maxHeld - this.#concurrency.countHeldExceptSlow(now)

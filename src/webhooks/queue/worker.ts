@@ -138,9 +138,8 @@ export class Worker {
    * be checked.
    */
   async #sleep(): Promise<boolean> {
-    const now = this.#monotonic()
-    this.#concurrency.dropIdle(now)
     if (this.#woken || this.#stopping) return true
+    const now = this.#monotonic()
     const { allAt, othersAt } = this.#claims.dueAt(this.#pollMilliseconds, now)
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, Math.max(0, Math.min(allAt, othersAt) - now))

@@ -63,6 +63,8 @@ function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & 
     claimed,
     states,
     endAll,
+    /** Number of endpoints whose state is kept. */
+    known: () => concurrency.capacities({ of: 'all', limit: 1, unknownWindow: 1 }, time).length,
     endpoints: () => claimed.map(({ delivery }) => delivery.endpointId),
     now: () => time,
     pass: (milliseconds: number) => void (time += milliseconds),
@@ -227,6 +229,24 @@ test('does not treat a claim of some endpoints as a claim of all', async () => {
   await claims.claimAll()
   expect(claims.dueAt(10_000, now()).allAt).toBe(now() + 50)
   endAll(1)
+})
+
+test('drops the state of idle endpoints while it claims for others', async () => {
+  const [busy = ''] = await addEndpoints(3)
+  await webhooks.emit(1)
+  const { claims, endAll, known, pass } = createClaims()
+  await claims.claimAll()
+  endAll(1)
+  expect(known()).toBe(3)
+
+  for (let second = 0; second < 11; second++) {
+    pass(1_000)
+    await webhooks.fillQueue(busy, 1)
+    await database.db.deleteFrom('webhook_deliveries').where('endpoint_id', '<>', busy).execute()
+    expect((await claims.claimAll()).claimed).toBeGreaterThan(0)
+    endAll(1)
+  }
+  expect(known()).toBe(1)
 })
 
 test('claims separately for endpoints with limits as soon as it finds one', async () => {
