@@ -81,6 +81,7 @@ interface HeldDelivery {
   leaseEndsAt: number
   /** Offset from the monotonic clock to the database clock. */
   databaseOffset: number
+  isStarted: boolean
   /** Ends when the result of the attempt is recorded or could not be recorded. */
   recording: Promise<unknown> | undefined
 }
@@ -121,11 +122,18 @@ export class Attempts {
   }
 
   /**
-   * Waits up to `graceMilliseconds` for running attempts, then for the results that are being recorded, and releases the
-   * remaining claims.
+   * Starts no more attempts and releases their claims. Waits up to `graceMilliseconds` for running attempts, then for the
+   * results that are being recorded, and releases the remaining claims.
    */
   async stop(graceMilliseconds: number): Promise<void> {
     this.#stopping = true
+    const waiting = [...this.#held.values()].filter(({ isStarted }) => !isStarted)
+    // A delivery that is no longer held is not attempted.
+    for (const { delivery } of waiting) this.#held.delete(delivery.id)
+    await Promise.all([this.#release(waiting), this.#finish(graceMilliseconds)])
+  }
+
+  async #finish(graceMilliseconds: number): Promise<void> {
     if (this.#held.size > 0) {
       const allEnded = new Promise<void>((resolve) => (this.#allEnded = resolve))
       const graceEnded = new AbortController()
@@ -137,11 +145,15 @@ export class Attempts {
     this.#held.clear()
     // Released while it is being recorded, a delivery could be sent again, and both statements could deadlock.
     await Promise.allSettled(held.flatMap(({ recording }) => recording ?? []))
-    const unfinished = held.filter(({ recording }) => !recording).map(({ delivery }) => delivery)
-    if (unfinished.length === 0) return
-    await releaseClaims(this.#deps.db, unfinished).catch((error: unknown) =>
+    await this.#release(held.filter(({ recording }) => !recording))
+  }
+
+  async #release(held: readonly HeldDelivery[]): Promise<void> {
+    if (held.length === 0) return
+    const deliveries = held.map(({ delivery }) => delivery)
+    await releaseClaims(this.#deps.db, deliveries).catch((error: unknown) =>
       this.#deps.log.warn(
-        { err: error, deliveries: unfinished.length },
+        { err: error, deliveries: deliveries.length },
         'could not release claimed deliveries; they become due when their lease ends',
       ),
     )
@@ -157,6 +169,7 @@ export class Attempts {
       isLimited,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
       databaseOffset: delivery.claimedAt - now,
+      isStarted: false,
       recording: undefined,
     }
     this.#held.set(delivery.id, held)
@@ -176,6 +189,7 @@ export class Attempts {
     // the attempt ends.
     const isLate = now + this.#options.timeoutSeconds * 1000 > held.leaseEndsAt
     if (isLate || this.#held.get(delivery.id) !== held) return this.#freeSlot(held, { outcome: 'failed' })
+    held.isStarted = true
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
     const waitSeconds = this.#waitAfter(delivery, result)

@@ -174,6 +174,36 @@ test('records the results that it already has when it stops, and releases only t
   expect(emitted).not.toContain('lost')
 })
 
+test('starts no attempts after it was stopped, and releases their claims', async () => {
+  const { endpointId } = await database.db
+    .selectFrom('webhook_endpoints')
+    .select('id as endpointId')
+    .executeTakeFirstOrThrow()
+  await webhooks.fillQueue(endpointId, 99)
+  const responses: (() => void)[] = []
+  const sender: WebhookSender = {
+    ...webhooks.deps.webhooks,
+    attempt: () =>
+      new Promise((resolve) => {
+        responses.push(() => resolve({ outcome: 'delivered', statusCode: 200, durationMilliseconds: 1 }))
+      }),
+  }
+  const { attempts, begin } = createAttempts({ sender })
+  for (const delivery of await claimDueDeliveries(database.db, wholeClaim)) begin(delivery)
+  const started = responses.length
+  expect(started).toBeLessThan(100)
+
+  const stopped = attempts.stop(3_600_000)
+  for (const respond of responses) respond()
+  await stopped
+
+  expect(responses).toHaveLength(started)
+  expect(await webhooks.finished()).toHaveLength(started)
+  const released = await webhooks.deliveries()
+  expect(released).toHaveLength(100 - started)
+  for (const { dueInSeconds } of released) expect(dueInSeconds).toBeLessThanOrEqual(0)
+})
+
 test('stops immediately if no delivery is held', async () => {
   const { attempts } = createAttempts()
   await expect(attempts.stop(60_000)).resolves.toBeUndefined()
