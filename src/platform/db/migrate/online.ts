@@ -87,14 +87,14 @@ interface NewIndex {
 
 /** Builds an index while others write to the table and its partitions. Continues where a failed call stopped. */
 export async function createIndexOnline(db: Kysely<Database>, index: NewIndex): Promise<void> {
-  const leaves = await findLeafTables(db, index.table)
-  if (leaves.some(({ name }) => name === index.table)) return buildConcurrently(db, index)
+  const [first] = await findLeafTables(db, index.table)
+  if (first?.name === index.table) return buildConcurrently(db, index)
   // A partition that is created from now on gets the index by itself.
   await inShortTransaction(
     db,
     `create ${kindOf(index)} if not exists ${index.name} on only ${index.table} ${index.definition}`,
   )
-  for (const { name: table } of leaves) {
+  for (const { name: table } of await findLeafTables(db, index.table)) {
     if (await isAttached(db, index.name, table)) continue
     const name = `${index.name}${table.slice(index.table.length)}`
     await buildConcurrently(db, { ...index, name, table })

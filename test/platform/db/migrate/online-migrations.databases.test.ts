@@ -97,6 +97,31 @@ test('builds an index of a partitioned table on all its partitions', async () =>
   expect(indexes.every(({ isValid }) => isValid)).toBe(true)
 })
 
+test('builds an index on a partition that was created when it began', async () => {
+  const index = { name: 'messages_failed', table: 'messages', definition: `(account_id, id) where status = 'failed'` }
+  const { db } = database
+  // After it has listed the partitions, and before it creates the index of the table.
+  const slow = new Proxy(db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'transaction') return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      return () => ({
+        execute: async (run: Parameters<ReturnType<typeof db.transaction>['execute']>[0]) => {
+          await sql`
+            create table if not exists messages_added partition of messages for values from ('a') to ('b')`.execute(db)
+          return db.transaction().execute(run)
+        },
+      })
+    },
+  })
+
+  await createIndexOnline(slow, index)
+
+  const indexes = await listIndexes(index.name)
+  expect(indexes.map(({ name }) => name)).toContain('messages_failed_added')
+  expect(indexes.every(({ isValid }) => isValid)).toBe(true)
+})
+
 test('builds an index again that a failure left invalid', async () => {
   await insertKeys(2)
   await sql`update idempotency_keys set message_id = 'msg_1'`.execute(database.db)
