@@ -107,7 +107,7 @@ export class Worker {
   }
 
   /** Stops claiming, waits up to `graceMilliseconds` for running attempts and releases the remaining claims. */
-  async stop({ graceMilliseconds = this.#timeoutSeconds * 1000 } = {}): Promise<void> {
+  async stop({ graceMilliseconds = graceSecondsOf(this.#timeoutSeconds) * 1000 } = {}): Promise<void> {
     this.#stopping = true
     this.#stopListening?.()
     this.wake()
@@ -161,4 +161,12 @@ export class Worker {
     this.#isDatabaseLost = false
     this.#deps.log.info('the database is available again')
   }
+}
+
+/** A process that takes longer to stop is killed, whatever the timeout of its attempts. */
+const maxGraceSeconds = 25
+
+/** Returns how long a stopping worker waits for its attempts. */
+export function graceSecondsOf(timeoutSeconds: number): number {
+  return Math.min(timeoutSeconds, maxGraceSeconds)
 }

@@ -12,8 +12,8 @@ type PosterDeps = Pick<Deps, 'db' | 'secrets' | 'webhooks' | 'notifications' | '
 export type PostOutcome = 'posted' | 'failed' | 'rejected' | 'expired'
 
 const concurrency = 4
-/** Longer than the longest attempt. */
-const leaseSeconds = 120
+/** Longer than the longest attempt, whose timeout is at most 120 seconds. */
+const leaseSeconds = 130
 /** Longer requests of a chat are shortened, because a post is dropped after a day. */
 const maxRetryAfterSeconds = 3600
 
