@@ -1,4 +1,5 @@
 import { type Kysely, type Selection, sql } from 'kysely'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { longerThanLeaseSeconds, requeuedGeneration } from '../queue/store.ts'
 
@@ -6,19 +7,43 @@ import { longerThanLeaseSeconds, requeuedGeneration } from '../queue/store.ts'
 const batchSize = 10_000
 
 /**
- * Makes a batch of an endpoint's waiting deliveries due now, restarts their retry schedules and returns their number.
- * Call it until it returns 0. The condition is repeated for the update, so that a delivery that a worker has claimed in
- * the meantime keeps its lease.
+ * Makes a batch of an endpoint's deliveries that are not due yet due now, restarts their retry schedules and returns their
+ * number. Call it until it returns 0. Those that a worker is claiming are skipped, so that they keep their lease.
  */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update webhook_deliveries set due_at = now(), attempts = 0
-    where account_id = ${accountId} and not claimed and id in (
-      select id from webhook_deliveries
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed and (due_at > now() or attempts > 0)
-      limit ${sql.lit(batchSize)}
-    )`.execute(db)
+    where ctid = any(array(
+      select ctid from webhook_deliveries
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed and due_at > now()
+      order by due_at limit ${sql.lit(batchSize)}
+      for update skip locked
+    ))`.execute(db)
   return Number(numAffectedRows ?? 0)
+}
+
+/**
+ * Restarts the retry schedules of an endpoint's deliveries that are already due. Reads a limited range of due times at a
+ * time, because few of a large backlog may have been attempted.
+ */
+export async function restartOverdue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<void> {
+  // Rounded up. What becomes due later is not read: an endpoint with many events would never come to an end.
+  const end = new Date((await readDatabaseClock(db)).getTime() + 1)
+  // A text, because a date would lose the microseconds.
+  for (let after: string | null = '-infinity'; after !== null;) {
+    const { rows }: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
+      with batch as materialized (
+        select ctid as row_id, due_at, attempts from webhook_deliveries
+        where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed
+          and due_at > ${after}::timestamptz and due_at <= ${end}
+        order by due_at fetch first ${sql.lit(batchSize)} rows with ties
+      ), restarted as (
+        update webhook_deliveries set attempts = 0
+        where ctid = any(array(select row_id from batch where attempts > 0)) and not claimed
+      )
+      select max(due_at)::text as last from batch`.execute(db)
+    after = rows[0]?.last ?? null
+  }
 }
 
 /** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */

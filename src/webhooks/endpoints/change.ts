@@ -6,7 +6,7 @@ import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
-import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.ts'
+import { deleteWaitingDeliveries, makeDeliveriesDue, restartOverdue } from '../deliveries/store.ts'
 import { endpointNotFound, requireEndpoint } from './endpoint.ts'
 import {
   checkDescription,
@@ -172,14 +172,15 @@ export async function enableEndpoint(
 }
 
 /**
- * Stops after the initial number, because deliveries of an enabled endpoint may fail and wait again in the meantime.
+ * Stops after the initial number of deliveries, because deliveries of an enabled endpoint may fail and wait again in the meantime.
  */
 async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
   for (let remaining = waiting; remaining > 0;) {
     const madeDue = await makeDeliveriesDue(db, accountId, endpointId)
-    if (madeDue === 0) return
+    if (madeDue === 0) break
     remaining -= madeDue
   }
+  await restartOverdue(db, accountId, endpointId)
 }
 
 /** Disables an endpoint. Its deliveries wait, including those of new events. A running attempt is not aborted. */

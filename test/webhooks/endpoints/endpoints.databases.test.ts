@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
@@ -300,6 +301,20 @@ test('reports since when a failing endpoint misses events, and how many failed p
   await deps.db.deleteFrom('webhook_deliveries').where('event_id', '=', second).execute()
   await change(null)
   expect((await listEndpoints(deps, accountId))[0]).not.toHaveProperty('missedSince')
+})
+
+test('restarts the retry schedules of overdue deliveries in a large backlog', async () => {
+  const id = await add()
+  await sql`
+    insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at, attempts)
+    select ${accountId}, 'dlv_' || n, ${id}, 'evt_1', now() - least(n, 9999) * interval '1 second', now(), n % 2
+    from generate_series(1, 20002) n`.execute(deps.db)
+
+  await enableEndpoint(deps, accountId, id)
+
+  const { rows } = await sql<{ attempts: number }>`
+    select distinct attempts from webhook_deliveries where endpoint_id = ${id}`.execute(deps.db)
+  expect(rows).toEqual([{ attempts: 0 }])
 })
 
 test('leaves attempts in progress unchanged when an endpoint is enabled', async () => {
