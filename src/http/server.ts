@@ -33,6 +33,7 @@ import { registerDocs, registerHome } from './docs/docs.ts'
 import { withoutPorts } from './forwarded-for.ts'
 import { registerConcurrencyLimit } from './limits/concurrency-limit.ts'
 import { Connections, limitUnreadResponses } from './limits/connections.ts'
+import { receiveBodies } from './limits/request-bodies.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealthMetrics } from './ops/health-metrics.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
@@ -238,6 +239,7 @@ async function registerInterfaces(
   coalesceWrites(app)
   registerConcurrencyLimit(app, registry, options.maxConcurrentRequests)
   limitUnreadResponses(app, connections, workLimiter)
+  receiveBodies(app, maxBodyBytes)
   await registerRest(app, deps, pipeline, procedures)
   await registerMediaUpload(app, deps, pipeline)
   registerMessageExport(app, deps, pipeline)

@@ -17,9 +17,6 @@ export async function registerRest(
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
   await app.register((rest, _options, done) => {
-    // The body is parsed after authentication, so Fastify only collects its bytes.
-    rest.removeAllContentTypeParsers()
-    rest.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     for (const procedure of procedures) registerProcedure(rest, deps, pipeline, procedure)
     done()
   })

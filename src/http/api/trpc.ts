@@ -44,7 +44,9 @@ export async function registerTrpc<P extends Procedure, Call extends ProcedureCa
   const router = buildRouter(deps, options)
   await app.register((trpc, _options, done) => {
     trpc.removeAllContentTypeParsers()
-    trpc.addContentTypeParser('application/json', { parseAs: 'buffer' }, decodeBody)
+    trpc.addContentTypeParser('application/json', (request: FastifyRequest, payload: FastifyRequest['raw'], done) =>
+      trpc.receiveBody(request, payload, (error, body) => (body ? decodeBody(request, body, done) : done(error))),
+    )
     serveSingleCalls(trpc, { router, procedures, createContext })
     // Not tRPC's plugin, which replaces bytes that are not UTF-8 in bodies.
     trpc.all<{ Params: { path: string } }>(`${prefix}/:path`, (req, res) =>

@@ -10,10 +10,12 @@ import { handleCallback } from '../../messages/callbacks.ts'
 import type { StatusCounts } from '../../messages/batched-by-account.ts'
 import { watchMissingMessages } from '../../messages/status/missing-messages.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
-import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
+import { type BodyLimits, type BodyReceiver, createBodyReceiver, type ReceivedBody } from '../limits/body.ts'
+import { contentLength } from '../limits/request-bodies.ts'
 import { toCodeLabel } from '../ops/metrics.ts'
 import { watchErrors, watchSignatures } from './watch.ts'
 import { createCallbackLimiter, type CallbackLimits } from './callback-limiter.ts'
+import { CallbackRejectedError } from './rejection.ts'
 import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/subscription.ts'
 
 export interface CallbackOptions {
@@ -82,7 +84,10 @@ export async function registerCallbacks(
   for (const result of ['accepted', 'refused', 'unreceived']) counters.callbacks.inc({ result }, 0)
   for (const result of statusResults) counters.statuses.inc({ result }, 0)
   for (const result of replyResults) counters.replies.inc({ result }, 0)
-  const bodies = createBodyReceiver(bodyLimits)
+  const bodies = createBodyReceiver(
+    bodyLimits,
+    (reason) => new CallbackRejectedError(reason === 'too_many_chunks' ? 'too_large' : reason),
+  )
   const limiter = createCallbackLimiter(limits)
   const signatures = watchSignatures(deps.log)
   const callbackDeps = {
@@ -117,7 +122,7 @@ export async function registerCallbacks(
 function receiveBodies(inbound: FastifyInstance, bodies: BodyReceiver, counters: Counters): void {
   inbound.removeAllContentTypeParsers()
   inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
-    return bodies.receive(payload, { address: networkOf(request.ip), length: lengthOf(request) })
+    return bodies.receive(payload, { address: networkOf(request.ip), length: contentLength(request) })
   })
   inbound.addHook('preValidation', (request, reply, next) => {
     // Releases the body however the request ends before its signature is checked.
@@ -134,7 +139,9 @@ function receiveBodies(inbound: FastifyInstance, bodies: BodyReceiver, counters:
     // Check the header first, so that an unsigned body is never read.
     if (!signaturePattern.test(signatureOf(request)))
       return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
-    return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)
+    return next(
+      (contentLength(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined,
+    )
   })
 }
 
@@ -169,7 +176,6 @@ interface Receiver {
 }
 
 type Counters = ReturnType<typeof createCounters>
-type BodyReceiver = ReturnType<typeof createBodyReceiver>
 
 async function receiveCallback(
   { deps, options, counters, limiter, signatures }: Receiver,
@@ -290,10 +296,4 @@ function reject(reply: FastifyReply, { statusCode, message }: { statusCode: numb
 function signatureOf(request: FastifyRequest): string {
   const signature = request.headers['x-hub-signature-256']
   return typeof signature === 'string' ? signature : ''
-}
-
-/** The Content-Length; undefined for a chunked body. */
-function lengthOf(request: FastifyRequest): number | undefined {
-  const length = Number(request.headers['content-length'] ?? NaN)
-  return Number.isSafeInteger(length) ? length : undefined
 }

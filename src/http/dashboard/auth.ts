@@ -45,8 +45,6 @@ export async function registerDashboardAuth(
   { signInLinks, oidc }: Pick<UserAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
   await app.register((auth, _options, done) => {
-    auth.removeAllContentTypeParsers()
-    auth.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     for (const route of [...served, ...(oidc ? servedForOidc : []), ...(signInLinks ? servedForLinks : [])])
       auth.route({
         method: route.method,

@@ -32,9 +32,6 @@ export async function registerMcp(
     answerMessage: cacheLists((await import('./session.ts')).answerMessage),
   }))
   await app.register((mcp, _options, done) => {
-    // The body is parsed after authentication, so Fastify only collects its bytes.
-    mcp.removeAllContentTypeParsers()
-    mcp.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     mcp.addHook('onRequest', (request, _reply, next) => {
       adoptBearerKey(request)
       next(findForeignOrigin(request, deps.publicUrl))

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type BodyLimits, type BodyReceiver, createBodyReceiver } from '../../../src/http/callbacks/body.ts'
+import { type BodyLimits, type BodyReceiver, createBodyReceiver } from '../../../src/http/limits/body.ts'
 
 const limits: BodyLimits = {
   maxBytes: 100_000,
@@ -11,19 +11,21 @@ const limits: BodyLimits = {
   maxChunks: 50,
 }
 
+const toError = (reason: string) => new Error(reason)
+
 /** A body whose chunks the test sends one by one. */
 function open(receiver: BodyReceiver, address = '192.0.2.1', length?: number) {
   const source = new PassThrough()
   const received = receiver.receive(source, { address, length })
   const outcome = received.then(
     ({ bytes }) => bytes.length,
-    (error: { reason: string }) => error.reason,
+    (error: Error) => error.message,
   )
   return { source, received, outcome, write: (bytes: number) => source.write(Buffer.alloc(bytes, 'x')) }
 }
 
 test('receives a body in chunks, with and without a Content-Length', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const text = 'abcdefghij'.repeat(1_000)
   for (const length of [text.length, undefined]) {
     const { source, received } = open(receiver, '192.0.2.1', length)
@@ -34,7 +36,7 @@ test('receives a body in chunks, with and without a Content-Length', async () =>
 })
 
 test('counts a body until it is released', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const { source, received } = open(receiver, '192.0.2.1', 5_000)
   source.end(Buffer.alloc(5_000))
   const { release } = await received
@@ -45,7 +47,7 @@ test('counts a body until it is released', async () => {
 })
 
 test('frees the memory of a discarded body', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const { source, received } = open(receiver)
   for (let piece = 0; piece < 10; piece++) source.write(Buffer.alloc(5_000, 'x'))
   source.end()
@@ -57,7 +59,7 @@ test('frees the memory of a discarded body', async () => {
 })
 
 test('rejects a body that is too large, even if its Content-Length is not', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   for (const length of [10, undefined]) {
     const { outcome, write } = open(receiver, '192.0.2.1', length)
     write(60_000)
@@ -68,16 +70,16 @@ test('rejects a body that is too large, even if its Content-Length is not', asyn
 })
 
 test('rejects a body with too many chunks', async () => {
-  const { outcome, write } = open(createBodyReceiver(limits))
+  const { outcome, write } = open(createBodyReceiver(limits, toError))
   for (let piece = 0; piece < 60; piece++) {
     write(1)
     await turn()
   }
-  expect(await outcome).toBe('too_large')
+  expect(await outcome).toBe('too_many_chunks')
 })
 
 test('rejects an unfinished body after its timeout or when the sender disconnects', async () => {
-  const receiver = createBodyReceiver({ ...limits, deadlineMilliseconds: 30 })
+  const receiver = createBodyReceiver({ ...limits, deadlineMilliseconds: 30 }, toError)
   const slow = open(receiver)
   slow.write(100)
   const gone = open(receiver)
@@ -90,7 +92,7 @@ test('rejects an unfinished body after its timeout or when the sender disconnect
 })
 
 test('drops the oldest body of an address that exceeds its memory limit', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const other = open(receiver, '192.0.2.2', 50_000)
   other.write(10_000)
   const stalled = open(receiver, '192.0.2.1', 100_000)
@@ -106,7 +108,7 @@ test('drops the oldest body of an address that exceeds its memory limit', async 
 })
 
 test('drops the oldest body of all addresses that exceed the shared memory limit', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const stalled = Array.from({ length: 4 }, (_, index) => open(receiver, `192.0.2.${index}`, 100_000))
   for (const { write } of stalled) {
     write(70_000)
@@ -122,7 +124,7 @@ test('drops the oldest body of all addresses that exceed the shared memory limit
 })
 
 test('rejects a body when received bodies use all memory', async () => {
-  const receiver = createBodyReceiver(limits)
+  const receiver = createBodyReceiver(limits, toError)
   const whole = Array.from({ length: 3 }, (_, index) => open(receiver, `192.0.2.${index}`, 100_000))
   for (const { source } of whole) source.end(Buffer.alloc(100_000))
   const held = await Promise.all(whole.map(({ received }) => received))

@@ -1,15 +1,21 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Receives the bodies of callbacks. The signature can only be checked once the body is complete, so until then the
- * sender is unauthenticated: memory and time are limited per body, per address and in total.
+ * Receives the bodies of callers that are authenticated once their body is complete. Until then, memory and time are
+ * limited per body, per address and in total.
  */
 export interface BodyReceiver {
-  /**
-   * Resolves when the body is complete; rejects with a `CallbackRejectedError`. `length` is the Content-Length, if any.
-   */
-  receive(source: Readable, sender: { address: string; length: number | undefined }): Promise<ReceivedBody>
+  /** Resolves when the body is complete; rejects with the error of the receiver. */
+  receive(source: Readable, arrival: Arrival): Promise<ReceivedBody>
   heldBytes(): number
+}
+
+interface Arrival {
+  address: string
+  /** The Content-Length, if any. */
+  length: number | undefined
+  /** A chunk that has been read before. */
+  first?: Buffer
 }
 
 export interface ReceivedBody {
@@ -32,27 +38,9 @@ export interface BodyLimits {
   maxChunks: number
 }
 
-export type RejectionReason = 'too_large' | 'too_slow' | 'too_many' | 'too_long' | 'interrupted'
+export type BodyRejection = 'too_large' | 'too_many_chunks' | 'too_slow' | 'too_many' | 'interrupted'
 
-/** Reports why a callback was not received, or not handled completely. */
-export class CallbackRejectedError extends Error {
-  readonly statusCode: number
-  readonly reason: RejectionReason
-  constructor(reason: RejectionReason) {
-    super(rejections[reason].text)
-    this.name = 'CallbackRejectedError'
-    this.statusCode = rejections[reason].statusCode
-    this.reason = reason
-  }
-}
-
-const rejections = {
-  too_large: { statusCode: 413, text: 'The callback is larger than 3 MiB or has too many chunks.' },
-  too_slow: { statusCode: 408, text: 'The body of the callback did not arrive in time.' },
-  too_many: { statusCode: 503, text: 'Too many callbacks are arriving at once. Retry this callback.' },
-  too_long: { statusCode: 503, text: 'The callback took too long and was applied only in part. Retry this callback.' },
-  interrupted: { statusCode: 400, text: 'The connection closed before the body of the callback was complete.' },
-} as const satisfies Record<RejectionReason, { statusCode: number; text: string }>
+type ToError = (reason: BodyRejection) => Error
 
 const firstCapacity = 4 * 1024
 /** From this size on, the buffer is allocated for the whole body, so that it is not copied again. */
@@ -60,10 +48,11 @@ const copiedBytes = 256 * 1024
 
 const deadlineTicks = 10
 
-export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
+/** `toError` creates the error with which a body is rejected. */
+export function createBodyReceiver(limits: BodyLimits, toError: ToError): BodyReceiver {
   const held = new HeldBytes(limits)
   return {
-    receive: (source, sender) => new ArrivingBody(source, sender, limits, held).received,
+    receive: (source, arrival) => new ArrivingBody(source, arrival, { limits, held, toError }).received,
     heldBytes: () => held.total,
   }
 }
@@ -118,7 +107,7 @@ class HeldBytes {
     if (change > 0) this.#makeRoom(body.address)
   }
 
-  // Rejects the oldest bodies first. A genuine callback is complete before it becomes the oldest, while a slow or
+  // Rejects the oldest bodies first. A genuine one is complete before it becomes the oldest, while a slow or
   // stalled one does not finish.
   #makeRoom(address: string): void {
     const { maxHeldBytes, maxHeldBytesOfAddress } = this.#limits
@@ -142,6 +131,7 @@ class ArrivingBody {
   readonly #source: Readable
   readonly #limits: BodyLimits
   readonly #held: HeldBytes
+  readonly #toError: ToError
   /** Content-Length, if any. */
   readonly #length: number | undefined
   readonly #settle: { resolve: (body: ReceivedBody) => void; reject: (error: Error) => void }
@@ -154,9 +144,8 @@ class ArrivingBody {
 
   constructor(
     source: Readable,
-    { address, length }: { address: string; length: number | undefined },
-    limits: BodyLimits,
-    held: HeldBytes,
+    { address, length, first }: Arrival,
+    { limits, held, toError }: { limits: BodyLimits; held: HeldBytes; toError: ToError },
   ) {
     const { promise, ...settle } = Promise.withResolvers<ReceivedBody>()
     this.address = address
@@ -164,12 +153,14 @@ class ArrivingBody {
     this.#source = source
     this.#limits = limits
     this.#held = held
+    this.#toError = toError
     this.#length = length
     this.#settle = settle
     held.begin(this)
     source.on('data', this.#append).on('end', this.#finish).on('close', this.#interrupt)
     // A 'close' event follows. Without a listener, the error would be thrown.
     source.on('error', ignore)
+    if (first) this.#append(first)
   }
 
   /** Counts ticks instead of elapsed time: while this process is too busy to read, at most one tick passes. */
@@ -178,12 +169,12 @@ class ArrivingBody {
     if (++this.#ticks > deadlineTicks) this.reject('too_slow')
   }
 
-  reject(reason: RejectionReason): void {
+  reject(reason: BodyRejection): void {
     this.#stop()
     this.#discard()
     // Stop reading the rest of the body.
     this.#source.pause()
-    this.#settle.reject(new CallbackRejectedError(reason))
+    this.#settle.reject(this.#toError(reason))
   }
 
   #stop(): void {
@@ -194,7 +185,8 @@ class ArrivingBody {
   readonly #append = (chunk: Buffer): void => {
     this.#chunks++
     const needed = this.#size + chunk.length
-    if (needed > this.#limits.maxBytes || this.#chunks > this.#limits.maxChunks) return this.reject('too_large')
+    if (needed > this.#limits.maxBytes) return this.reject('too_large')
+    if (this.#chunks > this.#limits.maxChunks) return this.reject('too_many_chunks')
     const buffer = this.#store(chunk, needed)
     this.#buffer = buffer
     this.#size = needed
