@@ -86,8 +86,10 @@ export class Pipeline {
       case 'sends':
         return handle(this.#deps, procedure, call, input)
       case 'reads':
-        if (call.accountId === undefined) return handle(this.#deps, procedure, call, input)
-        return this.#limiters.readLimiter.run(call.accountId, () => handle(this.#deps, procedure, call, input))
+        // A call without an account is one of a user, or of an unknown caller in a network.
+        return this.#limiters.readLimiter.run(call.accountId ?? call.workKey, () =>
+          handle(this.#deps, procedure, call, input),
+        )
       case 'changes':
         return this.#change(procedure, call, input)
       case 'uploads':

@@ -27,7 +27,8 @@ describe('through the server', () => {
     let open = false
     const plugin: KyselyPlugin = {
       transformQuery: ({ node, queryId }) => {
-        if (node.kind === 'SelectQueryNode' && JSON.stringify(node.from).includes('"messages"')) selects.add(queryId)
+        if (node.kind === 'SelectQueryNode' && /"messages"|"owner_invitations"/.test(JSON.stringify(node.from)))
+          selects.add(queryId)
         return node
       },
       transformResult: async ({ result, queryId }) => {
@@ -46,6 +47,20 @@ describe('through the server', () => {
       },
     }
   }
+
+  test('limits the reads of a caller without an account in the same way', async () => {
+    const { node, release } = await startSlowReader()
+    const path = `/settings/trpc/settings.invitation.get?input=${encodeURIComponent(JSON.stringify({ token: 'x'.repeat(43) }))}`
+    const statuses: number[] = []
+    const reads = Array.from({ length: 6 }, () =>
+      node.request('GET', path).then(({ statusCode }) => void statuses.push(statusCode)),
+    )
+    await expect.poll(() => statuses).toEqual(Array.from({ length: 6 - readLimits.maxConcurrent }, () => 429))
+    release()
+    await Promise.all(reads)
+    expect(statuses.slice(-readLimits.maxConcurrent)).toEqual([404, 404])
+    await node.close()
+  })
 
   test('runs a few reads of an account concurrently and queues or rejects the others', async () => {
     const { node, atDatabase, release } = await startSlowReader()

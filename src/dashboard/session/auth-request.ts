@@ -15,7 +15,8 @@ export async function postSignIn(path: string, body: object): Promise<Readonly<R
 }
 
 async function describe(response: Response): Promise<SignInError> {
-  if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
+  if (response.status === 429)
+    return tooManyAttempts(Number(response.headers.get('x-retry-after') ?? response.headers.get('retry-after')))
   if (response.status === 503) return new SignInError(t`The server is busy. Try again in a few seconds.`)
   const { code } = await readBody(response)
   switch (code) {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { recordOwnChange } from '../../users/audit/audit.ts'
 import type { UserAuth } from '../../users/sign-in/better-auth.ts'
@@ -9,6 +10,8 @@ import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/paths.ts'
 import { parseJsonBody } from '../api/input.ts'
 import { rejectUnstorable } from '../api/plain-text.ts'
+import { sizeOf } from '../api/rest.ts'
+import { chargeNetwork } from './authorize.ts'
 import { toHeaders } from './pages.ts'
 
 /** The better-auth routes that the dashboard calls. No others are served. */
@@ -41,7 +44,7 @@ const tooManyRequests = 429
 export async function registerDashboardAuth(
   app: FastifyInstance,
   deps: AuditDeps,
-  userAuth: UserAuth,
+  services: AuthRouteServices,
   { signInLinks, oidc }: Pick<UserAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
   await app.register((auth, _options, done) => {
@@ -49,20 +52,26 @@ export async function registerDashboardAuth(
       auth.route({
         method: route.method,
         url: authPath + route.path,
-        handler: async (request, reply) => reply.send(await forward(deps, userAuth, route, request, reply)),
+        handler: async (request, reply) => reply.send(await forward(deps, services, route, request, reply)),
       })
     done()
   })
 }
 
+interface AuthRouteServices {
+  userAuth: UserAuth
+  workLimiter: WorkLimiter
+}
+
 async function forward(
   deps: AuditDeps,
-  userAuth: UserAuth,
+  { userAuth, workLimiter }: AuthRouteServices,
   route: AuthRoute,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
-  const forwarded = toRequest(route, request)
+  const network = await chargeNetwork(workLimiter, request)
+  const forwarded = workLimiter.measure(network, sizeOf(request), () => toRequest(route, request))
   const user = route.audit === undefined ? undefined : await userAuth.findSession(forwarded.headers)
   const response = await userAuth.handle(forwarded)
   if (route.audit !== undefined && user && response.status !== tooManyRequests) {

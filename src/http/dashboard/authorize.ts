@@ -7,7 +7,9 @@ import { AccountId } from '../../../contracts/fields.ts'
 import type { Role, SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
+import { costOf } from '../../pipeline/pipeline.ts'
 import type { ProcedureCall } from '../../pipeline/procedures.ts'
+import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Logger } from '../../platform/log.ts'
 import { findAccountViews, readOperatorAccess } from '../../users/operators.ts'
@@ -15,7 +17,18 @@ import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/id-token.ts'
 import { readBrowser } from '../../users/sign-in/known-sources.ts'
 import { findRole } from '../../users/store.ts'
+import { sizeOf } from '../api/rest.ts'
 import { toHeaders } from './pages.ts'
+
+/**
+ * Charges the network of a caller before anything is read for them: the account of a call is only known afterwards. Returns
+ * the key of the network.
+ */
+export async function chargeNetwork(workLimiter: WorkLimiter, request: FastifyRequest): Promise<string> {
+  const network = networkOf(request.ip)
+  await workLimiter.acquire(network, costOf({ budget: 'reads' }, sizeOf(request)))
+  return network
+}
 
 /** The services that sign users in. */
 export interface AuthServices {

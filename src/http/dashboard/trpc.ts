@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { SessionProcedure } from '../../../contracts/procedure.ts'
-import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
@@ -13,7 +12,7 @@ import type { SignInOutcome } from '../../users/sign-in/guard.ts'
 import { createSessionTracker } from '../../users/sign-in/sessions.ts'
 import { sizeOf } from '../api/rest.ts'
 import { registerTrpc } from '../api/trpc.ts'
-import { authorizeUser, createBackgroundRunner, type DashboardCall } from './authorize.ts'
+import { authorizeUser, chargeNetwork, createBackgroundRunner, type DashboardCall } from './authorize.ts'
 import { registerDashboardAuth } from './auth.ts'
 import { dashboardHandlers } from './handlers.ts'
 import { registerUploads } from './uploads.ts'
@@ -44,7 +43,7 @@ export async function registerDashboard(
       void reply.header('Cache-Control', 'no-store')
       done()
     })
-    await registerDashboardAuth(settings, deps, userAuth, options)
+    await registerDashboardAuth(settings, deps, { userAuth, workLimiter: pipeline.workLimiter }, options)
     await registerTrpc<SessionProcedure, DashboardCall>(settings, deps, {
       prefix: dashboardTrpcPath,
       procedures: pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers),
@@ -61,19 +60,14 @@ export async function registerDashboard(
   })
 }
 
-/**
- * The input names the account that the caller must belong to, so it is decoded before the account is known. Until then,
- * the caller's network is charged.
- */
+/** The input names the account that the caller must belong to, so it is decoded before the account is known. */
 async function limitInput(
   limiter: WorkLimiter,
   request: FastifyRequest,
   readInput: () => Promise<unknown>,
 ): Promise<unknown> {
-  const key = networkOf(request.ip)
-  const bytes = sizeOf(request)
-  await limiter.acquire(key, { bytes, work: 0, counted: false })
-  return limiter.measure(key, bytes, readInput)
+  const network = await chargeNetwork(limiter, request)
+  return limiter.measure(network, sizeOf(request), readInput)
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {

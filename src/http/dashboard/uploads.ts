@@ -16,7 +16,7 @@ import { toFailureBody } from '../api/errors.ts'
 import { parseInput } from '../api/input.ts'
 import { describeForUsers } from '../api/trpc.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
-import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
+import { type AuthServices, authorizeUser, chargeNetwork, type DashboardCall } from './authorize.ts'
 
 /** Whether a request uploads a file; its body may take longer than that of other requests. */
 export function isDashboardUpload({ method, url }: IncomingMessage): boolean {
@@ -39,7 +39,8 @@ export async function registerUploads(
     const serve = <P extends DashboardProcedure>(path: string, name: string, contract: P, receive: Receive<P>) =>
       uploads.post(path, async (request) => {
         const { query } = request
-        const call = await authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
+        const readInput = () => chargeNetwork(pipeline.workLimiter, request).then(() => query)
+        const call = await authorizeUser(deps, authServices, contract, request, readInput)
         const procedure: ServedProcedure<DashboardProcedure, DashboardCall> = {
           name,
           contract,

@@ -19,11 +19,12 @@ const maxRemembered = 10_000
  * the request.
  */
 export function createSessionTracker({ db, now, log }: Pick<Deps, 'db' | 'now' | 'log'>) {
-  const recorded = new BoundedMap<string, { at: number; address: string }>(maxRemembered)
+  // By time alone: a client that changes its address with each request would cause a write for each.
+  const recorded = new BoundedMap<string, number>(maxRemembered)
   return (sessionId: string, address: string): void => {
     const [last, at] = [recorded.get(sessionId), now().getTime()]
-    if (last && last.address === address && Math.abs(at - last.at) < seenEveryMilliseconds) return
-    recorded.set(sessionId, { at, address })
+    if (last !== undefined && Math.abs(at - last) < seenEveryMilliseconds) return
+    recorded.set(sessionId, at)
     updateLastSeen(db, sessionId, address).catch((error: unknown) =>
       log.debug({ err: error }, 'could not record when a session was last used'),
     )

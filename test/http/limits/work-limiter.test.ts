@@ -90,9 +90,14 @@ describe('an account that has used up its work', () => {
 
   test.each([samplesPath, testMediaPath])('is limited before a file for %s is read', async (path) => {
     const headers = { cookie: owner.cookie(), 'content-type': 'multipart/form-data; boundary=x' }
-    // These uploads have their parameters in the query, so the account is charged, which the sends have used up.
+    // These uploads have their parameters in the query.
     const response = await node.request('POST', `${path}?accountId=${spent.accountId}`, { headers, body: 'x' })
     expect(response.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  })
+
+  test('is limited before a sign-in is parsed', async () => {
+    const response = await node.request('POST', '/settings/auth/sign-in/email', { headers: json, body: worstBody })
+    expect([response.statusCode, response.json().error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED'])
   })
 
   test('leaves other accounts alone', async () => {
@@ -104,6 +109,31 @@ describe('an account that has used up its work', () => {
       [],
     )
   })
+})
+
+const query = (name: string, input: object) =>
+  `/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`
+const form = { 'content-type': 'multipart/form-data; boundary=x' }
+
+test.each([
+  { what: 'the messages of a foreign account', path: (accountId: string) => query('message.list', { accountId }) },
+  { what: 'an upload to a foreign account', path: (id: string) => `${samplesPath}?accountId=${id}`, headers: form },
+  { what: 'a sign-out', path: () => '/settings/auth/sign-out', headers: json, status: 200 },
+])('charges the network for $what before anything is read', async ({ path, headers, status = 404 }) => {
+  const [{ accountId }, foreign] = [await server.account(), await server.account()]
+  const owner = await signedInOwner(server, accountId)
+  const workLimiter = { workPerMillisecond: 1e-9, maxCreditMilliseconds: 1, maxWaiting: 0 }
+  const node = await startTestServer({ beside: server, server: { limits: { workLimiter } } })
+  const statuses = new Set<number>()
+  for (let count = 0; count < 10; count++) {
+    const response = await node.request(headers ? 'POST' : 'GET', path(foreign.accountId), {
+      headers: { cookie: owner.cookie(), origin: node.url, ...headers },
+      ...(headers && { body: '{}' }),
+    })
+    statuses.add(response.statusCode)
+  }
+  expect([...statuses]).toEqual([status, 429])
+  await node.close()
 })
 
 /** A tool is known only when its message has been parsed, which takes up to 20 times the memory of its bytes. */

@@ -1,7 +1,8 @@
+import type { KyselyPlugin } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
-import { describeDevice } from '../../../src/users/sign-in/sessions.ts'
+import { createSessionTracker, describeDevice } from '../../../src/users/sign-in/sessions.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -44,6 +45,24 @@ test('lists the sessions of a user with device, address and the last use, and ma
   expect(items.filter(({ current }) => current)).toHaveLength(1)
   expect(items[0]).toMatchObject({ device: 'Unknown device', address: '127.0.0.1', lastSeenAt: expect.any(String) })
   expect(JSON.stringify(items)).not.toContain('token')
+})
+
+test('records the use of a session every few minutes, however often its address changes', async () => {
+  let updates = 0
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node: query }) => {
+      if (query.kind === 'UpdateQueryNode') updates += 1
+      return query
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+  let at = 0
+  const track = createSessionTracker({ ...server.deps, db: server.deps.db.withPlugin(plugin), now: () => new Date(at) })
+  for (let use = 0; use < 10; use++) track('ses', `192.0.2.${use % 2}`)
+  expect(updates).toBe(1)
+  at += 5 * 60_000
+  track('ses', '192.0.2.1')
+  expect(updates).toBe(2)
 })
 
 test('ends a session with effect on the next request to every server', async () => {
