@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { asUnknownCaller } from './hashing-caller.ts'
 import type { UserAuthOptions } from './options.ts'
 import { authPath, resetLinkSeconds, resetPrefix } from './paths.ts'
 import { readAuthSecret } from './secret.ts'
@@ -78,7 +79,8 @@ export function createUserAuth(
   const assertDatabaseAvailable = () => sql`select`.execute(deps.db)
   return {
     handle: async (request) => {
-      const response = await (await open()).handler(request)
+      const { handler } = await open()
+      const response = await asUnknownCaller(() => handler(request))
       if (response.status >= 500) await assertDatabaseAvailable()
       return response
     },

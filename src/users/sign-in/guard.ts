@@ -7,6 +7,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
 import { deleteOtherSessions, deleteSession, deleteVerifications, findPassword, findUserByEmail } from '../store.ts'
+import { recognizeCaller } from './hashing-caller.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
   consumeAttempt,
@@ -63,6 +64,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             if (!user) return
             const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
+            if (user.session !== undefined || source) recognizeCaller()
             if (ctx.path === signInPath && source?.kind !== 'browser')
               await assertNotLocked(deps, who, await consumeSignIn(deps, who.address))
             await assertNotLocked(deps, who, await consumePasswordAttempt(deps, who, user.session ?? source?.name))

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { codeAttempts, consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
+import type { PasswordHashing } from '../../../src/users/sign-in/password-hashing.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
@@ -40,11 +41,11 @@ interface From {
   cookie?: string
 }
 
-function post(path: string, body: object, { address, cookie }: From): Promise<TestResponse> {
-  return server.request('POST', path, {
+function post(path: string, body: object, { address, cookie }: From, node = server): Promise<TestResponse> {
+  return node.request('POST', path, {
     headers: {
       'content-type': 'application/json',
-      origin: server.url,
+      origin: node.url,
       ...(address !== undefined && { 'x-forwarded-for': address }),
       ...(cookie !== undefined && { cookie }),
     },
@@ -61,8 +62,8 @@ async function requestReset(from: From, email = ada.email): Promise<number> {
 }
 
 /** The cookie of the browser in which the user signed in, without that of the session. */
-function browserCookie(): string {
-  const cookie = ada
+function browserCookie(user = ada): string {
+  const cookie = user
     .cookie()
     .split('; ')
     .find((pair) => pair.startsWith('waybill.browser='))
@@ -180,4 +181,38 @@ test('accepts a code where the user signed in before, although somebody with the
 
   expect(await verifyCode({ address: newAddress() }, totp(secret, 1))).toBe(429)
   expect(await verifyCode({ address: newAddress(), cookie: browserCookie() }, totp(secret, 1))).toBe(200)
+})
+
+test('signs in and changes passwords where users are known, while passwords of unknown callers are hashed', async () => {
+  const newPassword = 'a new and long password'
+  const held = Promise.withResolvers<string>()
+  const hashing: PasswordHashing = {
+    // better-auth hashes the password of an unknown user, so that the time does not tell that there is none.
+    hash: (password) => (password.startsWith('guess') ? held.promise : Promise.resolve(`hash of ${password}`)),
+    verify: ({ hash, password }) => Promise.resolve(hash === `hash of ${password}`),
+  }
+  const node = await startTestServer({ server: { trustedProxies: ['loopback'], hashing } })
+  const user = await signedInOwner(node, (await node.account()).accountId)
+  const signInOn = (email: string, password: string, from: From = {}) =>
+    post('/settings/auth/sign-in/email', { email, password }, { address: newAddress(), ...from }, node)
+  const statuses: number[] = []
+  const guesses = Array.from({ length: 25 }, (_, index) =>
+    signInOn(`guess${index}@example.com`, 'guess of a password').then(
+      ({ statusCode }) => void statuses.push(statusCode),
+    ),
+  )
+  // One is hashed, and ten wait.
+  await expect.poll(() => statuses).toEqual(Array.from({ length: 14 }, () => 503))
+
+  const known = browserCookie(user)
+  expect((await signInOn(user.email, user.password, { cookie: known })).statusCode).toBe(200)
+  const passwords = { currentPassword: user.password, newPassword }
+  expect((await user.auth('/change-password', passwords)).statusCode).toBe(200)
+  expect((await signInOn('somebody@example.com', 'another password')).statusCode).toBe(503)
+
+  held.resolve('hash of nothing')
+  await Promise.all(guesses)
+  expect(statuses.slice(14)).toEqual(Array.from({ length: 11 }, () => 401))
+  expect((await signInOn('somebody@example.com', 'another password')).statusCode).toBe(401)
+  await node.close()
 })
