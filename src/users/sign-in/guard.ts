@@ -66,7 +66,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
             if (user.session !== undefined || source) recognizeCaller()
             if (ctx.path === signInPath && source?.kind !== 'browser')
-              await assertNotLocked(deps, who, await consumeSignIn(deps, who.address))
+              await assertNotLocked(deps, who, await consumeFromNetwork(deps, who.address, ctx.path))
             await assertNotLocked(deps, who, await consumePasswordAttempt(deps, who, user.session ?? source?.name))
           }),
         },
@@ -77,6 +77,8 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             if (!user) return
             const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
+            if (user.session === undefined && source?.kind !== 'browser')
+              await assertNotLocked(deps, who, await consumeFromNetwork(deps, who.address, ctx.path ?? ''))
             await assertNotLocked(deps, who, await consumeCodeAttempt(deps, user.email, source?.name))
             if (ctx.path !== codePath) return
             // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
@@ -200,9 +202,9 @@ async function findUser(ctx: Context): Promise<{ email: string; session?: string
   return user ? { email: user.email } : undefined
 }
 
-/** Counted before the password is checked, so that concurrent sign-ins cannot exceed the limit. */
-function consumeSignIn(deps: GuardDeps, address: string): Promise<Lockout | undefined> {
-  return consumeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
+/** Counted before the password or the code is checked, so that concurrent sign-ins cannot exceed the limit. */
+function consumeFromNetwork(deps: GuardDeps, address: string, path: string): Promise<Lockout | undefined> {
+  return consumeRequest(deps, { key: `${networkOf(address)}|${path}`, ...signInAttemptsPerAddress })
 }
 
 async function assertNotLocked(

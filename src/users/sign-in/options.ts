@@ -86,8 +86,15 @@ export function toAuthOptions(
     rateLimit: {
       enabled: true,
       customStorage: requestCounter(deps),
-      // The guard counts these requests: it knows the user and records lockouts in the audit log.
-      customRules: { '/sign-in/email': false },
+      customRules: {
+        // The guard counts these requests: it knows the user and records lockouts in the audit log. better-auth counts by
+        // network alone, so that anybody in the network of a user could lock them out.
+        '/sign-in/email': false,
+        '/two-factor/*': false,
+        '/change-password': false,
+        // Nobody is known yet, and nothing is checked: a whole office may begin to sign in with its organisation.
+        '/sign-in/oauth2': { window: 60, max: 60 },
+      },
     },
     advanced: {
       // Set explicitly, because better-auth disables both checks in environments that look like tests.

@@ -299,7 +299,11 @@ test('does not record attempts that the rate limit rejects', async () => {
   const owner = await signedInOwner(server, accountId)
   const wrong = { currentPassword: 'not the password', newPassword: 'another password that is long' }
   const statuses: number[] = []
-  for (let tries = 0; tries < 5; tries++) statuses.push((await owner.auth('/change-password', wrong)).statusCode)
+  for (let tries = 0; tries < 5; tries++) {
+    // The limit of a session is higher.
+    if (tries === 3) await sql`update owner_tries set count = 30 where count = 3`.execute(server.database.db)
+    statuses.push((await owner.auth('/change-password', wrong)).statusCode)
+  }
 
   const { data } = await owner.query<Page>('audit.list', { accountId })
 

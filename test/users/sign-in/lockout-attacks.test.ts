@@ -169,10 +169,42 @@ async function verifyCode(from: From, code: string): Promise<number> {
   return (await post('/settings/auth/two-factor/verify-totp', { code }, { ...from, cookie })).statusCode
 }
 
-test('accepts a code where the user signed in before, although somebody with the password used up the others', async () => {
+/** Sets up an authenticator app, and returns its secret. */
+async function setUpApp(): Promise<string> {
   const enabled = await ada.auth('/two-factor/enable', { password: ada.password })
   const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
   expect((await ada.auth('/two-factor/verify-totp', { code: totp(secret) })).statusCode).toBe(200)
+  return secret
+}
+
+test('accepts a code from a network in which others post codes without a sign-in', async () => {
+  const secret = await setUpApp()
+  const address = newAddress()
+  const statuses = []
+  for (let count = 0; count < 12; count++)
+    statuses.push((await post('/settings/auth/two-factor/verify-totp', { code: '000000' }, { address })).statusCode)
+  expect(new Set(statuses)).toEqual(new Set([401]))
+
+  expect(await verifyCode({ address, cookie: browserCookie() }, totp(secret, 1))).toBe(200)
+})
+
+test('limits the codes of a network, but not those in a known browser', async () => {
+  const secret = await setUpApp()
+  const address = newAddress()
+  const statuses = []
+  for (let count = 0; count < 11; count++) {
+    // Counts codes alone.
+    await sql`delete from owner_sign_in_rates where key like '%/sign-in/email'`.execute(server.deps.db)
+    statuses.push(await verifyCode({ address }, String(count).padStart(6, '0')))
+  }
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429])
+
+  await sql`delete from owner_sign_in_rates where key like '%/sign-in/email'`.execute(server.deps.db)
+  expect(await verifyCode({ address, cookie: browserCookie() }, totp(secret, 1))).toBe(200)
+})
+
+test('accepts a code where the user signed in before, although somebody with the password used up the others', async () => {
+  const secret = await setUpApp()
   const wrong = String((Number(totp(secret)) + 500_000) % 1_000_000).padStart(6, '0')
   await verifyCode({ address: newAddress() }, wrong)
   await sql`update owner_tries set count = ${codeAttempts.max} where count > 0 and count < ${codeAttempts.max}`.execute(
