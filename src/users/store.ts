@@ -106,6 +106,22 @@ export async function findPassword(db: Kysely<Database>, email: string): Promise
   return row?.password ?? undefined
 }
 
+/** Replaces the hash of a user's password. Returns whether it was still `from`. */
+export async function replacePassword(
+  db: Kysely<Database>,
+  userId: string,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('owner_credentials')
+    .set({ password: to })
+    .where('userId', '=', userId)
+    .where('providerId', '=', 'credential')
+    .where('password', '=', from)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 /** Returns whether a user can sign in with a password. */
 export async function hasPassword(db: Kysely<Database>, userId: string): Promise<boolean> {
   const credential = await db

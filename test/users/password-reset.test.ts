@@ -126,6 +126,61 @@ test('ends a sign-in that had checked the previous password', async () => {
   expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
 })
 
+test('keeps a password that is reset while somebody changes the previous one', async () => {
+  const [checking, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isChanging = false
+  const hashing = {
+    hash: (password: string) => Promise.resolve(`hash of ${password}`),
+    verify: async ({ hash, password }: { hash: string; password: string }) => {
+      if (isChanging) {
+        checking.resolve()
+        await released.promise
+      }
+      return hash === `hash of ${password}`
+    },
+  }
+  const node = await startTestServer({ beside: server, server: { hashing } })
+  const person = await signedInOwner(node, account.accountId)
+  const token = await requestToken(person.email)
+  isChanging = true
+  const otherPassword = 'a password of somebody else'
+  const changing = person.auth('/change-password', { currentPassword: person.password, newPassword: otherPassword })
+  await checking.promise
+
+  const done = await visitor(node).mutate('password.reset', { token, password: newPassword })
+  isChanging = false
+  released.resolve()
+
+  expect(done.statusCode).toBe(200)
+  const changed = await changing
+  expect([changed.statusCode, JSON.parse(changed.text)]).toEqual([400, { code: 'INVALID_PASSWORD' }])
+  expect((await person.query('session.get')).statusCode).toBe(401)
+  expect(await signsInWith(person, otherPassword)).toBe(false)
+  expect(await signsInWith(person, newPassword)).toBe(true)
+  await node.close()
+})
+
+test('ends the session of a changed password that was reset before the response', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const token = await requestToken(person.email)
+
+  const [changed, done] = await server.deps.db.transaction().execute(async (trx) => {
+    // A session refers to its user, so it is not stored before this lock ends.
+    await sql`select from owners where email = ${person.email} for update`.execute(trx)
+    const passwords = { currentPassword: person.password, newPassword: 'a password of somebody else' }
+    const changing = person.auth('/change-password', passwords)
+    await expect.poll(() => isBlocked('insert into "owner_sessions"%')).toBe(true)
+    const resetting = reset(token)
+    await expect.poll(() => isBlocked('update "owners"%')).toBe(true)
+    return [changing, resetting] as const
+  })
+
+  expect((await done).statusCode).toBe(200)
+  expect((await changed).statusCode).toBe(401)
+  expect((await person.query('session.get')).statusCode).toBe(401)
+  expect(await signsInWith(person, newPassword)).toBe(true)
+})
+
 test('sets the password of one of two concurrent uses of a link', async () => {
   const person = await signedInOwner(server, account.accountId)
   const token = await requestToken(person.email)

@@ -6,7 +6,14 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
-import { deleteOtherSessions, deleteSession, deleteVerifications, findPassword, findUserByEmail } from '../store.ts'
+import {
+  deleteOtherSessions,
+  deleteSession,
+  deleteVerifications,
+  findPassword,
+  findUserByEmail,
+  replacePassword,
+} from '../store.ts'
 import { recognizeCaller } from './hashing-caller.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
@@ -23,7 +30,8 @@ import { addressHeader, browserCookieName, codePath, codePaths, oidcProviderId }
 
 const signInPath = '/sign-in/email'
 const browserTokenBytes = 32
-const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
+const changePath = '/change-password'
+const passwordPaths = new Set([signInPath, changePath, '/two-factor/enable', '/two-factor/disable'])
 /** Paths that replace or remove the authenticator app or its backup codes. */
 const authenticatorPaths = new Set(['/two-factor/enable', '/two-factor/disable', '/two-factor/generate-backup-codes'])
 
@@ -46,7 +54,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
     hooks: {
       before: [
         {
-          matcher: ({ path = '' }) => path === signInPath || codePaths.has(path),
+          matcher: ({ path = '' }) => dependsOnPassword(path),
           handler: createAuthMiddleware(async (ctx) => {
             const user = await findUser(ctx)
             if (user && ctx.headers)
@@ -101,7 +109,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           }),
         },
         {
-          matcher: ({ path }) => path === '/change-password',
+          matcher: ({ path }) => path === changePath,
           handler: createAuthMiddleware(async (ctx) => {
             // The password may have been changed because somebody else requested a reset link.
             const { session } = ctx.context
@@ -109,7 +117,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           }),
         },
         {
-          matcher: ({ path = '' }) => path === signInPath || codePaths.has(path),
+          matcher: ({ path = '' }) => dependsOnPassword(path),
           handler: createAuthMiddleware(async (ctx) => assertPasswordKept(deps, ctx)),
         },
         {
@@ -136,7 +144,12 @@ async function assertSecondFactor(ctx: Context): Promise<void> {
   })
 }
 
-/** The stored password of the user who signs in, as the request found it. */
+/** Whether a request starts a session because of a password that was checked before. */
+function dependsOnPassword(path: string): boolean {
+  return path === signInPath || path === changePath || codePaths.has(path)
+}
+
+/** The stored password of the user, as the request found it, or as it has stored it. */
 const passwordsAtStart = new WeakMap<Headers, string | undefined>()
 
 /**
@@ -154,6 +167,27 @@ async function assertPasswordKept(deps: GuardDeps, ctx: Context): Promise<void> 
   if (user) await deleteVerifications(deps.db, user.id)
   ctx.context.setNewSession(null)
   throw new APIError('UNAUTHORIZED', { code: 'INVALID_EMAIL_OR_PASSWORD' })
+}
+
+/**
+ * Stores a password that its user changes, unless the previous one, which was checked, has been replaced meanwhile: a reset
+ * would otherwise be undone by somebody who knows the previous password. Returns false because better-auth would store it
+ * in any case.
+ */
+export async function storeChangedPassword(
+  { db }: Pick<GuardDeps, 'db'>,
+  { password }: { password?: unknown },
+  ctx: Pick<Context, 'path' | 'headers' | 'context'> | null,
+): Promise<false | undefined> {
+  if (ctx?.path !== changePath || typeof password !== 'string') return undefined
+  const { headers } = ctx
+  const { session } = ctx.context
+  const from = headers && passwordsAtStart.get(headers)
+  const isStored =
+    session !== null && from !== undefined && (await replacePassword(db, session.user.id, { from, to: password }))
+  if (!headers || !isStored) throw new APIError('BAD_REQUEST', { code: 'INVALID_PASSWORD' })
+  passwordsAtStart.set(headers, password)
+  return false
 }
 
 /** Records the outcome of a sign-in. A code of a signed-in user confirms the app, which is recorded as a change. */

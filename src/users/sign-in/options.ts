@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { AuditDeps } from '../audit/append.ts'
-import { signInGuard, type SignInOutcome } from './guard.ts'
+import { signInGuard, type SignInOutcome, storeChangedPassword } from './guard.ts'
 import { type Claims, createTokenVerifier, IdTokenError, type OidcProvider } from './id-token.ts'
 import { consumeRequest } from './login-throttle.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
@@ -70,6 +70,7 @@ export function toAuthOptions(
     databaseHooks: {
       account: {
         create: { before: async (account) => ({ data: withoutTokens(await restrictSubject(deps, account)) }) },
+        update: { before: async (account, context) => storeChangedPassword(deps, account, context) },
       },
       session: {
         create: {
