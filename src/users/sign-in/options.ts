@@ -4,6 +4,7 @@ import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { cut } from '../../platform/text.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { signInGuard, type SignInOutcome, storeChangedPassword } from './guard.ts'
 import { type Claims, createTokenVerifier, IdTokenError, type OidcProvider } from './id-token.ts'
@@ -125,9 +126,29 @@ export function toAuthOptions(
     // rethrown, because better-auth would print them with the row that PostgreSQL quotes.
     onAPIError: { errorURL: signInPage, throw: true },
     telemetry: { enabled: false },
-    logger: {
-      log: (level, message) => deps.log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message),
-    },
+    logger: { log: createLogWriter(deps.log) },
+  }
+}
+
+const maxMessageLength = 200
+const errorLogMilliseconds = 1_000
+
+/**
+ * Returns a function that logs what better-auth reports. Unknown callers can cause errors that quote their headers: at most
+ * one a second is logged, and its start alone.
+ */
+function createLogWriter(log: Deps['log']): (level: string, message: string) => void {
+  let [loggedAt, unlogged] = [-Infinity, 0]
+  return (level, message) => {
+    const [facts, text] = [{ from: 'better-auth' }, cut(message, maxMessageLength)]
+    if (level !== 'error') return log.debug(facts, text)
+    const now = performance.now()
+    if (now - loggedAt < errorLogMilliseconds) {
+      unlogged += 1
+      return
+    }
+    log.error(unlogged > 0 ? { ...facts, moreErrors: unlogged } : facts, text)
+    ;[loggedAt, unlogged] = [now, 0]
   }
 }
 
