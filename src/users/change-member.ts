@@ -10,6 +10,7 @@ import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember, memberNotFound, normalizeEmail, requireMember } from './member.ts'
 import {
   deleteInvitation,
+  deleteInvitationsOf,
   deleteUserWithoutRole,
   deleteCredentials,
   deletePasswordLinks,
@@ -37,6 +38,7 @@ export async function removeMemberAsOperator(
     if (!member) throw memberNotFound(accountId, email)
     const { userId } = member
     await deleteRole(trx, accountId, userId)
+    await deleteInvitationsOf(trx, accountId, member.email)
     await deleteUserWithoutRole(trx, userId)
     // After the lock on the user, in the order of an accepted invitation.
     await deleteSessions(trx, userId)
@@ -44,8 +46,8 @@ export async function removeMemberAsOperator(
 }
 
 /**
- * Changes the role of a member, and revokes an invitation that would change it back. The account keeps at least one
- * owner.
+ * Changes the role of a member, and revokes an invitation that would change it back, and those that a former owner sent.
+ * The account keeps at least one owner.
  */
 export async function setMemberRole(
   { db }: Pick<Deps, 'db'>,
@@ -56,6 +58,7 @@ export async function setMemberRole(
     const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: role === 'owner' })
     await saveRole(trx, { accountId, userId: member.userId, role })
     await deleteInvitation(trx, accountId, normalizeEmail(email), { keepPasswordLink: true })
+    if (role !== 'owner') await deleteInvitationsOf(trx, accountId, member.email)
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
   })
 }
@@ -66,9 +69,11 @@ export async function setMemberRole(
  */
 export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const { userId } = await requireOtherOwner(trx, accountId, { email, allowLastOwner: false })
+    const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: false })
+    const { userId } = member
     await deleteRole(trx, accountId, userId)
     await deleteInvitation(trx, accountId, normalizeEmail(email))
+    await deleteInvitationsOf(trx, accountId, member.email)
     await deleteUserWithoutRole(trx, userId)
   })
 }

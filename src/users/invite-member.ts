@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { PendingInvitation, SentInvitation } from '../../contracts/dashboard/member.ts'
@@ -6,12 +7,13 @@ import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import { emailSettingsUrl } from '../accounts/alert-rules.ts'
 import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { enqueueEmails } from '../platform/email/outbox.ts'
 import { writeInvitation } from './emails.ts'
 import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember } from './member.ts'
 import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
-import { deleteInvitation, deleteInvitationEmails, findInvitations } from './store.ts'
+import { deleteInvitation, deleteInvitationEmails, findInvitations, lockOwners } from './store.ts'
 
 /** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
@@ -32,11 +34,19 @@ export async function inviteMember(
   { email, role }: { email: string; role: Role },
 ): Promise<z.output<typeof SentInvitation>> {
   await assertMayInvite(deps, accountId, email)
-  const sent = await deps.db
-    .transaction()
-    .execute((db) => createInvitation({ ...deps, db }, { accountId, invitedBy }, { email, role }))
+  const sent = await deps.db.transaction().execute(async (db) => {
+    await assertStillOwner(db, accountId, invitedBy)
+    return createInvitation({ ...deps, db }, { accountId, invitedBy }, { email, role })
+  })
   notifyMailer(deps)
   return sent
+}
+
+/** A removal of the owner at this moment deletes the invitation, or has happened before the lock. */
+async function assertStillOwner(trx: Kysely<Database>, accountId: string, email: string): Promise<void> {
+  await lockOwners(trx, accountId)
+  const member = await findMember(trx, accountId, email)
+  if (member?.role !== 'owner') throw new ServiceError('ROLE_REQUIRED', errorFacts.viewer())
 }
 
 /** Also counts the invitation towards the limits. */

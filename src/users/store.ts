@@ -296,6 +296,17 @@ export async function deleteInvitation(
   return (await deletion.returning('email').executeTakeFirst()) !== undefined
 }
 
+/** Deletes the invitations that a member sent, which are no longer valid without their rights as an owner. */
+export async function deleteInvitationsOf(db: Kysely<Database>, accountId: string, invitedBy: string): Promise<void> {
+  const invitations = await db
+    .deleteFrom('owner_invitations')
+    .where('account_id', '=', accountId)
+    .where('invited_by', '=', invitedBy)
+    .returning('email')
+    .execute()
+  for (const { email } of invitations) await deleteInvitationEmails(db, accountId, email)
+}
+
 /** Lists the invitations that can still be accepted, without links that set a new password. */
 export function findInvitations(
   db: Kysely<Database>,

@@ -1,8 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { composeEmail } from '../../src/platform/email/compose.ts'
+import { enqueueEmails } from '../../src/platform/email/outbox.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { removeMemberAsOperator, resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
+import { lockOwners } from '../../src/users/store.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
@@ -105,6 +108,66 @@ test('makes the link of a revoked invitation invalid', async () => {
   expect(revoked.statusCode).toBe(200)
   expect(again.statusCode).toBe(404)
   expect(read.statusCode).toBe(404)
+})
+
+test.each<[string, (inviter: TestOwner) => Promise<unknown>]>([
+  ['is removed', ({ email }) => of(account).remove(owner, email)],
+  ['becomes a viewer', ({ email }) => of(account).setRole(owner, email, 'viewer')],
+  ['is removed by an operator', ({ email }) => removeMemberAsOperator(server.deps, account.accountId, email)],
+])('makes the invitations of an owner who %s invalid, and sends none of their emails', async (_what, end) => {
+  const inviter = await signedInOwner(server, account.accountId)
+  const [email, other] = [newAddress(), newAddress()]
+  const { data: invited } = await of(account).invite(inviter, email, 'owner')
+  const { data: kept } = await of(account).invite(owner, other)
+  const waiting = { kind: 'invitation' as const, accountId: account.accountId, validSeconds: 60 }
+  const content = composeEmail({ subject: 'Invitation', paragraphs: [], link: { label: 'Accept', url: server.url } })
+  await enqueueEmails(
+    server.deps,
+    [email, other].map((to) => ({ ...waiting, to, ...content })),
+  )
+
+  await end(inviter)
+
+  const accepted = await visitor(server).mutate('invitation.accept', {
+    token: tokenOf(invited.link),
+    name: 'Bob',
+    password: 'a password of Bob',
+  })
+  expect(accepted.statusCode).toBe(404)
+  expect((await visitor(server).query('invitation.get', { token: tokenOf(kept.link) })).statusCode).toBe(200)
+  const emails = await server.deps.db
+    .selectFrom('emails')
+    .select('recipient')
+    .where('recipient', 'in', [email, other])
+    .execute()
+  expect(emails).toEqual([{ recipient: other }])
+})
+
+test('rejects an invitation whose sender is removed at the same moment', async () => {
+  const inviter = await signedInOwner(server, account.accountId)
+  const email = newAddress()
+
+  const inviting = await server.deps.db.transaction().execute(async (trx) => {
+    await lockOwners(trx, account.accountId)
+    const started = of(account).invite(inviter, email, 'owner')
+    await expect
+      .poll(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%"owner_roles"%'`.execute(
+          server.deps.db,
+        )
+        return rows.length
+      })
+      .toBe(1)
+    await sql`delete from owner_roles where owner_id = (select id from owners where email = ${inviter.email})`.execute(
+      trx,
+    )
+    return { started }
+  })
+
+  expect((await inviting.started).error.data).toMatchObject({ code: 'ROLE_REQUIRED' })
+  expect((await of(account).invitations(owner)).data.items).not.toContainEqual(expect.objectContaining({ email }))
 })
 
 test('does not list or revoke the password link of an operator as an invitation', async () => {
