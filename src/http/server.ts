@@ -236,6 +236,7 @@ async function registerInterfaces(
   const workLimiter = createWorkLimiter({ ...workLimits, ...options.limits?.workLimiter })
   const pipeline = new Pipeline(deps, { workLimiter, readLimiter: createReadLimiter(), spend: createBudgets() })
   if (deps.tracing) traceRequests(app, deps.tracing)
+  forbidCaching(app)
   coalesceWrites(app)
   registerConcurrencyLimit(app, registry, options.maxConcurrentRequests)
   limitUnreadResponses(app, connections, workLimiter)
@@ -332,6 +333,14 @@ function describe(code: string | undefined): ServiceError {
     default:
       return new ServiceError('VALIDATION_ERROR', 'The request is not valid HTTP.')
   }
+}
+
+/** What the interfaces return is private, and caches do not know that `X-API-Key` names the caller (RFC 9111, 3.5). */
+function forbidCaching(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    void reply.header('cache-control', 'no-store')
+    done()
+  })
 }
 
 /**

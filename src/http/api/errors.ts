@@ -21,6 +21,7 @@ export function statusOf(error: ServiceError): ErrorStatus {
 /** Header fields of a failure. Without a public URL, the link to the error code's page is relative. */
 export function failureHeaders(error: ServiceError, publicUrl: string | undefined): Record<string, string> {
   return {
+    'Cache-Control': 'no-store',
     ...(documented.has(error.code) && { Link: `<${helpUrl(error.code, publicUrl)}>; rel="help"` }),
     ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
     ...(error.replayed && { 'Idempotent-Replayed': 'true' }),

@@ -36,28 +36,18 @@ export async function registerDashboard(
     recordSessionUse: createSessionTracker(deps),
     runInBackground: createBackgroundRunner(deps.log, 20),
   }
-  // A separate context, so that the hook does not slow down sends.
-  await app.register(async (settings) => {
-    settings.addHook('onRequest', (_request, reply, done) => {
-      // Account data is private, so no cache may store it.
-      void reply.header('Cache-Control', 'no-store')
-      done()
-    })
-    await registerDashboardAuth(settings, deps, { userAuth, workLimiter: pipeline.workLimiter }, options)
-    await registerTrpc<SessionProcedure, DashboardCall>(settings, deps, {
-      prefix: dashboardTrpcPath,
-      procedures: pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers),
-      pipeline,
-      authorize: (contract, { request }, readInput) =>
-        authorizeUser(deps, authServices, contract, request, () =>
-          limitInput(pipeline.workLimiter, request, readInput),
-        ),
-      maxBatchSize: 1,
-      showFields: true,
-      publicUrl: undefined,
-    })
-    await registerUploads(settings, deps, authServices, pipeline)
+  await registerDashboardAuth(app, deps, { userAuth, workLimiter: pipeline.workLimiter }, options)
+  await registerTrpc<SessionProcedure, DashboardCall>(app, deps, {
+    prefix: dashboardTrpcPath,
+    procedures: pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers),
+    pipeline,
+    authorize: (contract, { request }, readInput) =>
+      authorizeUser(deps, authServices, contract, request, () => limitInput(pipeline.workLimiter, request, readInput)),
+    maxBatchSize: 1,
+    showFields: true,
+    publicUrl: undefined,
   })
+  await registerUploads(app, deps, authServices, pipeline)
 }
 
 /** The input names the account that the caller must belong to, so it is decoded before the account is known. */
