@@ -87,7 +87,10 @@ const messageHandlers: SettingsHandlers<'message'> = {
   list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
   count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
   failureReasons: (deps, _call, { accountId, ...filters }) => listFailureReasons(deps, { accountId }, filters),
-  get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
+  get: async (deps, call, input) => {
+    const { deliveries, ...history } = await getMessageHistory(deps, input, { withReplies: !call.isOperatorView })
+    return { ...history, deliveries: hideSecretsOfUrls(call, deliveries) }
+  },
   content: (deps, _call, input) => getMessageContent(deps, input),
   resolve: async (deps, _call, { accountId, messageId, as }) => {
     await resolveMessage(deps, { accountId, messageId }, as)
@@ -217,7 +220,9 @@ const alertHandlers: SettingsHandlers<'alert'> = {
 }
 
 const webhookHandlers: SettingsHandlers<'webhook'> = {
-  list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
+  list: async (deps, call, { accountId }) => ({
+    items: hideSecretsOfUrls(call, await listEndpoints(deps, accountId)),
+  }),
   add: (deps, _call, { accountId, headers, ...input }) =>
     addEndpoint(deps, accountId, { ...input, headers: toPairs(headers) }),
   update: (deps, _call, { accountId, endpointId, headers, ...update }) =>
@@ -241,6 +246,11 @@ const webhookHandlers: SettingsHandlers<'webhook'> = {
   recover: (deps, _call, input) => recoverPart(deps, input),
   activity: (deps, _call, { accountId }) => listActivity(deps, accountId),
   statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
+}
+
+/** Operators who view an account see only the origin of a URL: its path and its query can hold a secret. */
+function hideSecretsOfUrls<Item extends { url: string }>({ isOperatorView }: SettingsCall, items: Item[]): Item[] {
+  return isOperatorView ? items.map((item) => ({ ...item, url: URL.parse(item.url)?.origin ?? '' })) : items
 }
 
 function toPairs(headers: { name: string; value: string }[] | undefined) {

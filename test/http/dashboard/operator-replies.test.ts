@@ -124,3 +124,16 @@ test('hides what an endpoint returned for a reply, and shows operators what it r
   expect(toOperator.get('message.replied')).toEqual(visible)
   expect(toOperator.get('message.sent')).toEqual(toMember.get('message.sent'))
 })
+
+async function urlsOf(user: TestOwner): Promise<Set<string>> {
+  const { items } = (await read<{ items: { url: string }[] }>(user, 'webhook.list')).data
+  const { deliveries } = (await read<{ deliveries: { url: string }[] }>(user, 'message.get')).data
+  return new Set([...items, ...deliveries].map(({ url }) => url))
+}
+
+test('shows an operator only the origin of webhook URLs', async () => {
+  expect(await urlsOf(member)).toContain(`${receiver.url}/echo`)
+  const origins = await urlsOf(operator)
+  expect(origins).toContain(receiver.url)
+  expect([...origins].filter((url) => new URL(url).origin !== url)).toEqual([])
+})
