@@ -1,6 +1,7 @@
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Modal } from './dialog.tsx'
 
 interface ConfirmModalProps {
   opened: boolean

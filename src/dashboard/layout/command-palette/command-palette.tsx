@@ -22,6 +22,7 @@ import {
   toTemplateCommand,
 } from './commands.ts'
 import styles from './command-palette.module.css'
+import { ModalRoot } from '../../ui/dialog.tsx'
 
 interface CommandPaletteProps {
   accountId: string
@@ -62,7 +63,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
     else void navigate(to)
   }
   return (
-    <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh">
+    <ModalRoot opened onClose={onClose} padding={0} size={560} yOffset="12vh">
       <Modal.Overlay />
       <Modal.Content aria-label={t`Search`}>
         <Combobox store={store} onOptionSubmit={open}>
@@ -130,7 +131,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
           </Combobox.Options>
         </Combobox>
       </Modal.Content>
-    </Modal.Root>
+    </ModalRoot>
   )
 }
 

@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { Group, Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { lazy, Suspense, useRef } from 'react'
+import { lazy, Suspense } from 'react'
 import styles from './open-button.module.css'
 
 /** Loaded on first use. */
@@ -10,23 +10,13 @@ const CommandPalette = lazy(async () => ({ default: (await import('./command-pal
 
 /** Opens the command palette, like the shortcuts ⌘K and Ctrl+K. */
 export function OpenButton({ accountId }: { accountId: string }) {
-  const [opened, { open, close }] = useDisclosure()
-  // A dialog that is mounted open does not restore the focus by itself.
-  const focused = useRef<Element>(null)
-  const show = () => {
-    focused.current = document.activeElement
-    open()
-  }
-  const hide = () => {
-    close()
-    if (focused.current instanceof HTMLElement) focused.current.focus()
-  }
+  const [opened, { open, close, toggle }] = useDisclosure()
   // Includes fields, in which shortcuts are ignored by default.
-  useHotkeys([['mod+K', () => (opened ? hide() : show())]], [])
+  useHotkeys([['mod+K', toggle]], [])
   return (
     <>
       <UnstyledButton
-        onClick={show}
+        onClick={open}
         className={styles['button']}
         aria-haspopup="dialog"
         aria-keyshortcuts="Meta+K Control+K"
@@ -46,7 +36,7 @@ export function OpenButton({ accountId }: { accountId: string }) {
       </UnstyledButton>
       {opened && (
         <Suspense>
-          <CommandPalette accountId={accountId} onClose={hide} />
+          <CommandPalette accountId={accountId} onClose={close} />
         </Suspense>
       )}
     </>

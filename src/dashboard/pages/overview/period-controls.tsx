@@ -39,6 +39,7 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
         onChange={close}
         position="bottom-end"
         trapFocus
+        returnFocus
         shadow="md"
         width="min(380px, calc(100vw - 2rem))"
       >

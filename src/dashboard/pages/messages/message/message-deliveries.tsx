@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Stack, Text, Modal } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { useDisclosure } from '@mantine/hooks'
 import { useAccount } from '../../../session/session.ts'
@@ -8,6 +8,7 @@ import { DeliveryList } from '../../webhooks/delivery-list.tsx'
 import { EndpointUrl } from '../../webhooks/endpoint.tsx'
 import { type MessageHistory, messageKey } from './use-message.ts'
 import { CodeBlock } from '../../../ui/copy.tsx'
+import { Modal } from '../../../ui/dialog.tsx'
 
 /** The webhook deliveries of the message with their requests and responses. */
 export function MessageDeliveries({ history: { message, deliveries } }: { history: MessageHistory }) {

@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { ActionIcon, Box, Drawer, Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
-import { useMediaQuery, useWindowEvent } from '@mantine/hooks'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowsDiagonal, IconX } from '@tabler/icons-react'
 import { type ReactNode, useDeferredValue, useEffect, useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import { useAccount } from '../../../session/session.ts'
 import { LogTimeWithAge } from '../../../ui/date-time.tsx'
+import { DrawerRoot } from '../../../ui/dialog.tsx'
 import { LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../message-status.tsx'
@@ -54,25 +55,13 @@ export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) 
         {content}
       </Paper>
     )
-  return <PanelDrawer onClose={onClose}>{content}</PanelDrawer>
-}
-
-function PanelDrawer({ onClose, children }: { onClose: () => void; children: ReactNode }) {
-  const body = useRef<HTMLDivElement>(null)
-  useWindowEvent('keydown', ({ key, target }) => {
-    // In a modal above the drawer, Escape closes only the modal.
-    const dialog = target instanceof Element ? target.closest('[role="dialog"]') : null
-    if (key === 'Escape' && (dialog === null || dialog.contains(body.current))) onClose()
-  })
   return (
-    <Drawer.Root opened onClose={onClose} position="right" size="min(560px, 100%)" closeOnEscape={false}>
+    <DrawerRoot opened onClose={onClose} position="right" size="min(560px, 100%)">
       <Drawer.Overlay />
       <Drawer.Content>
-        <Drawer.Body ref={body} p={0}>
-          {children}
-        </Drawer.Body>
+        <Drawer.Body p={0}>{content}</Drawer.Body>
       </Drawer.Content>
-    </Drawer.Root>
+    </DrawerRoot>
   )
 }
 

@@ -1,0 +1,79 @@
+import {
+  Drawer as MantineDrawer,
+  type DrawerProps,
+  type DrawerRootProps,
+  Modal as MantineModal,
+  type ModalProps,
+  type ModalRootProps,
+} from '@mantine/core'
+import { useEffect, useEffectEvent, useState } from 'react'
+
+/** The listeners of the open dialogs. The last one belongs to the dialog on top. */
+const listeners: ((event: KeyboardEvent) => void)[] = []
+
+/**
+ * Closes the dialog on Escape if no other dialog is above it. By itself, Mantine closes all open dialogs at once, and
+ * what was typed in those below is lost.
+ */
+function useEscape(opened: boolean, onClose: () => void): void {
+  const close = useEffectEvent(onClose)
+  useEffect(() => {
+    if (!opened) return undefined
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || listeners.at(-1) !== listen) return
+      // Mantine marks open menus and lists of options, which handle the key themselves.
+      const { target } = event
+      if (target instanceof Element && target.getAttribute('data-mantine-stop-propagation') === 'true') return
+      close()
+    }
+    listeners.push(listen)
+    window.addEventListener('keydown', listen, { capture: true })
+    return () => {
+      listeners.splice(listeners.indexOf(listen), 1)
+      window.removeEventListener('keydown', listen, { capture: true })
+    }
+  }, [opened])
+}
+
+/** Returns the focus from a dialog that is mounted open. Mantine remembers the focus only when `opened` changes. */
+function useFocusReturn(opened: boolean): void {
+  const [previous] = useState(() => (opened ? findFocusable() : undefined))
+  useEffect(
+    () => () => {
+      if (document.activeElement === document.body && previous instanceof HTMLElement)
+        previous.focus({ preventScroll: true })
+    },
+    [previous],
+  )
+}
+
+/** The focused element, or the button of the menu that contains it, because a menu closes when a dialog opens. */
+function findFocusable(): Element | null {
+  const menu = document.activeElement?.closest('[role="menu"]')
+  return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : document.activeElement
+}
+
+function useDialog({ opened, onClose }: { opened: boolean; onClose: () => void }): void {
+  useEscape(opened, onClose)
+  useFocusReturn(opened)
+}
+
+export function Modal(props: ModalProps) {
+  useDialog(props)
+  return <MantineModal closeOnEscape={false} {...props} />
+}
+
+export function ModalRoot(props: ModalRootProps) {
+  useDialog(props)
+  return <MantineModal.Root closeOnEscape={false} {...props} />
+}
+
+export function Drawer(props: DrawerProps) {
+  useDialog(props)
+  return <MantineDrawer closeOnEscape={false} {...props} />
+}
+
+export function DrawerRoot(props: DrawerRootProps) {
+  useDialog(props)
+  return <MantineDrawer.Root closeOnEscape={false} {...props} />
+}

@@ -1,0 +1,98 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { send } from './sent-messages.ts'
+import { type DashboardBrowser, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(() => dashboard?.close())
+
+function isFocused(element: Locator): Promise<boolean> {
+  return element.evaluate((one) => one === one.ownerDocument.activeElement)
+}
+
+/** Closes the dialog, which then returns the focus. */
+async function expectFocusReturn(page: Page, name: string | RegExp, opener: Locator): Promise<void> {
+  const dialog = page.getByRole('dialog', { name })
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => isFocused(opener)).toBe(true)
+}
+
+test('closes only the confirmation above a drawer on Escape', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates?name=order_shipped&language=en')
+  const drawer = page.getByRole('dialog', { name: /^order_shipped/ })
+  await drawer.getByLabel('{{1}}').fill('Grace')
+  const confirmation = page.getByRole('dialog', { name: /^Delete/ })
+  // The second time shows that the drawer stays.
+  for (const _ of [1, 2]) {
+    await drawer.getByRole('button', { name: 'Delete' }).click()
+    await confirmation.waitFor()
+    await page.keyboard.press('Escape')
+    await confirmation.waitFor({ state: 'detached' })
+  }
+
+  expect(await drawer.getByLabel('{{1}}').inputValue()).toBe('Grace')
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  expect(pageErrors).toEqual([])
+})
+
+test('closes only the command palette above a form on Escape', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('webhooks')
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  const url = form.getByLabel('URL')
+  await url.fill('https://shop.example.com/hooks')
+  const palette = page.getByRole('dialog', { name: 'Search', exact: true })
+  for (const _ of [1, 2]) {
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').waitFor()
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+    await expect.poll(() => isFocused(url)).toBe(true)
+  }
+
+  expect(await url.inputValue()).toBe('https://shop.example.com/hooks')
+  expect(pageErrors).toEqual([])
+})
+
+test('returns the focus to the button or the menu that opened a dialog', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount(`messages?message=${messageId}&status=sent`)
+
+  for (const [opener, name] of [
+    ['Send again', 'Send this message again?'],
+    ['Stop messages', /^Stop messages to/],
+  ] as const) {
+    const button = page.getByRole('button', { name: opener })
+    await button.click()
+    await expectFocusReturn(page, name, button)
+  }
+  const views = page.getByRole('button', { name: 'Saved views' })
+  await views.click()
+  await page.getByRole('menuitem', { name: 'Save current filters' }).click()
+  await expectFocusReturn(page, 'Save view', views)
+  expect(pageErrors).toEqual([])
+})
+
+test('returns the focus to the button that opened the dates of a period', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await openOfAccount('overview')
+  const dates = page.getByRole('button', { name: 'Dates' })
+  await dates.click()
+  const dialog = page.getByRole('dialog', { name: 'Dates' })
+  await dialog.getByRole('button', { name: 'Apply' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => isFocused(dates)).toBe(true)
+  expect(pageErrors).toEqual([])
+})
