@@ -96,3 +96,22 @@ test('returns the focus to the button that opened the dates of a period', async 
   await expect.poll(() => isFocused(dates)).toBe(true)
   expect(pageErrors).toEqual([])
 })
+
+test.each([
+  { path: 'people#invite', name: 'Invite person' },
+  { path: 'suppressions#add', name: 'Add recipients' },
+  { path: 'templates?name=order_shipped&language=en', name: /^order_shipped/ },
+])('does not reopen the dialog of $path that was closed', async ({ path, name }) => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount(path)
+  const dialog = page.getByRole('dialog', { name })
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => page.url()).not.toMatch(/[?#]/)
+
+  await page.goBack()
+
+  await expect.poll(() => page.url()).toBe('about:blank')
+  expect(pageErrors).toEqual([])
+})

@@ -60,6 +60,22 @@ test('changes two filters in one task', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('does not reopen a request that was closed', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { sentId } = await call(account)
+  await openOfAccount(`requests?request=${sentId}`)
+  const panel = page.getByRole('dialog', { name: 'API request' })
+  await panel.getByText(sentId).waitFor()
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'detached' })
+  await expect.poll(() => new URL(page.url()).search).toBe('')
+
+  await page.goBack()
+
+  await expect.poll(() => page.url()).toBe('about:blank')
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s', async (colorScheme) => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('requests')

@@ -1,10 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
-import { useLocation } from 'react-router'
+import { useState } from 'react'
 import type { Member } from '../../../../contracts/dashboard/member.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
 import { api } from '../../api/client.ts'
@@ -18,6 +16,7 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { Item, ItemList } from '../../ui/item-list.tsx'
+import { useLinkedDialog } from '../../ui/use-linked-dialog.ts'
 import { InvitationsSection } from './invitations-section.tsx'
 import { InviteModal } from './invite-modal.tsx'
 import { peopleKey, roleNames, useMembers } from './use-people.ts'
@@ -25,11 +24,7 @@ import { peopleKey, roleNames, useMembers } from './use-people.ts'
 export function PeoplePage() {
   const { name, canChange } = useAccount()
   const { data, error, isPending, refetch } = useMembers()
-  const [inviting, { open, close }] = useDisclosure()
-  const { hash, key } = useLocation()
-  useEffect(() => {
-    if (hash === '#invite' && canChange) open()
-  }, [hash, key, canChange, open])
+  const { opened, open, close } = useLinkedDialog('#invite')
   return (
     <>
       <PageHeader
@@ -47,7 +42,7 @@ export function PeoplePage() {
         {data && <MemberList members={data.items} />}
       </Section>
       {canChange && <InvitationsSection />}
-      <InviteModal opened={inviting} onClose={close} />
+      <InviteModal opened={opened} onClose={close} />
     </>
   )
 }

@@ -84,7 +84,10 @@ export function RequestsPage() {
       <LoadMore query={more} />
       <RequestDrawer
         requestId={search.get('request') ?? undefined}
-        onClose={() => setSearch(writeFilters(readFilters(currentSearch())))}
+        onClose={() =>
+          // Without an entry in the history, so that the back button does not reopen the request.
+          setSearch(writeFilters(readFilters(currentSearch())), { replace: true, preventScrollReset: true })
+        }
       />
     </>
   )

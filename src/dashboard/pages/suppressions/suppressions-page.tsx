@@ -1,24 +1,18 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
-import { useEffect } from 'react'
-import { useLocation } from 'react-router'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
+import { useLinkedDialog } from '../../ui/use-linked-dialog.ts'
 import { AddModal } from './add-modal.tsx'
 import { CategoriesSection } from './categories-section.tsx'
 import { ListSection } from './list-section.tsx'
 
 export function SuppressionsPage() {
   const { canChange } = useAccount()
-  const [adding, { open, close }] = useDisclosure()
-  const { hash, key } = useLocation()
-  useEffect(() => {
-    if (hash === '#add' && canChange) open()
-  }, [hash, key, canChange, open])
+  const { opened, open, close } = useLinkedDialog('#add')
   return (
     <>
       <PageHeader
@@ -33,7 +27,7 @@ export function SuppressionsPage() {
       <ListSection />
       <CategoriesSection />
       {canChange && <EraseSection />}
-      <AddModal opened={adding} onClose={close} />
+      <AddModal opened={opened} onClose={close} />
     </>
   )
 }

@@ -100,7 +100,8 @@ export function useTemplateLinks() {
     opened: name === null ? undefined : { name, language: search.get('language') ?? '' },
     linkTo: ({ name, language }: TemplateName) =>
       `?${new URLSearchParams([...ofList, ['name', name], ['language', language]])}`,
-    close: () => setSearch(ofList, { preventScrollReset: true }),
+    // Without an entry in the history, so that the back button does not reopen the template.
+    close: () => setSearch(ofList, { replace: true, preventScrollReset: true }),
     chooseAccount: (id: string) => setSearch({ account: id }),
   }
 }
