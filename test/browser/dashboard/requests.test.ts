@@ -60,6 +60,30 @@ test('changes two filters in one task', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('leaves a field as it is while its text is applied', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await call(account)
+  await openOfAccount('requests')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 4)
+  const field = page.getByLabel('Search requests')
+  // React sets the field only if it should show something else.
+  await field.evaluate((input) => {
+    const { get, set } = Object.getOwnPropertyDescriptor(input, 'value') ?? {}
+    const write = (value: string) => {
+      input.dataset['written'] = `${input.dataset['written'] ?? ''}[${value}]`
+      set?.call(input, value)
+    }
+    Object.defineProperty(input, 'value', { configurable: true, get: () => get?.call(input), set: write })
+  })
+
+  await field.pressSequentially('order-7')
+
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
+  expect(new URL(page.url()).search).toBe('?search=order-7')
+  expect(await field.getAttribute('data-written')).toBeNull()
+  expect(pageErrors).toEqual([])
+})
+
 test('does not reopen a request that was closed', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const { sentId } = await call(account)

@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { CloseButton, Kbd, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { type Ref, useState } from 'react'
+import type { Ref } from 'react'
+import { useAppliedText } from '../../ui/use-applied-text.ts'
 
 interface SearchFieldProps {
   /** The applied search. */
@@ -11,32 +11,11 @@ interface SearchFieldProps {
   ref: Ref<HTMLInputElement>
 }
 
-const waitMilliseconds = 400
 const maxLength = 255
 
 /** One field for everything that identifies messages. Applied when the user stops typing. */
 export function SearchField({ value, onApply, ref }: SearchFieldProps) {
-  const [text, setText] = useState(value)
-  // `value` follows the applied text with a delay. Only a different value replaces the input.
-  const [applied, setApplied] = useState(value)
-  const [seen, setSeen] = useState(value)
-  if (value !== seen) {
-    setSeen(value)
-    if (value !== applied) {
-      setApplied(value)
-      setText(value)
-    }
-  }
-  const apply = useDebouncedCallback((text: string) => {
-    const search = text.trim()
-    if (search === applied) return
-    setApplied(search)
-    onApply(search)
-  }, waitMilliseconds)
-  const change = (text: string) => {
-    setText(text)
-    apply(text)
-  }
+  const { text, change, flush } = useAppliedText(value, onApply)
   return (
     <TextInput
       ref={ref}
@@ -53,7 +32,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
       styles={{ input: { appearance: 'none' } }}
       onChange={(event) => change(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') apply.flush()
+        if (event.key === 'Enter') flush()
       }}
       rightSection={
         text === '' ? (
@@ -66,7 +45,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
             aria-label={t`Clear search`}
             onClick={() => {
               change('')
-              apply.flush()
+              flush()
             }}
           />
         )

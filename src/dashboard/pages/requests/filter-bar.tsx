@@ -2,13 +2,13 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Autocomplete, Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { type RequestOutcome, requestOutcomes } from '../../../../contracts/dashboard/request.ts'
 import { errors } from '../../../../contracts/errors.ts'
 import { translate } from '../../language/i18n.ts'
 import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
+import { useAppliedText } from '../../ui/use-applied-text.ts'
 import {
   completeCode,
   countFilters,
@@ -101,23 +101,9 @@ interface AppliedFieldProps {
   onApply: (text: string) => void
 }
 
-const waitMilliseconds = 400
-
 /** Applied when the user stops typing or presses Enter. */
 function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: AppliedFieldProps) {
-  const [text, setText] = useState(value)
-  // `value` follows the applied text with a delay. Only a different value replaces the input.
-  const [applied, setApplied] = useState(value)
-  if (value !== applied && value !== text.trim()) {
-    setApplied(value)
-    setText(value)
-  }
-  const apply = useDebouncedCallback((typed: string) => {
-    const next = typed.trim()
-    if (next === applied) return
-    setApplied(next)
-    onApply(next)
-  }, waitMilliseconds)
+  const { text, change, flush } = useAppliedText(value, onApply)
   return (
     <TextInput
       type="search"
@@ -128,12 +114,9 @@ function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: A
       maxLength={255}
       autoComplete="off"
       spellCheck={false}
-      onChange={({ currentTarget: { value: typed } }) => {
-        setText(typed)
-        apply(typed)
-      }}
+      onChange={(event) => change(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') apply.flush()
+        if (event.key === 'Enter') flush()
       }}
     />
   )
