@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Center, Menu, NativeSelect } from '@mantine/core'
 import { IconCheck, IconLanguage } from '@tabler/icons-react'
 import { chooseLanguage, isLanguage, languages, useLanguage } from './language.ts'
@@ -11,9 +10,7 @@ export function LanguageItems() {
   const current = useLanguage()
   return (
     <>
-      <Menu.Label>
-        <Trans>Language</Trans>
-      </Menu.Label>
+      <Menu.Label>{t`Language`}</Menu.Label>
       {choices.map(({ value, label }) => (
         <Menu.Item
           key={value}

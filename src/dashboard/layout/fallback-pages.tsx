@@ -17,11 +17,7 @@ export function RouteError() {
       <EmptyState
         icon={IconPlugConnectedX}
         title={t`This page could not be loaded`}
-        action={
-          <Button onClick={() => window.location.reload()}>
-            <Trans>Reload</Trans>
-          </Button>
-        }
+        action={<Button onClick={() => window.location.reload()}>{t`Reload`}</Button>}
       >
         <Trans>The server may have been updated, or your connection was interrupted.</Trans>
       </EmptyState>
@@ -53,11 +49,7 @@ export function NotFoundPage() {
       <EmptyState
         icon={IconMapOff}
         title={t`No page at this address`}
-        action={
-          <Button component={Link} to="/" variant="default">
-            <Trans>Go to the overview</Trans>
-          </Button>
-        }
+        action={<Button component={Link} to="/" variant="default">{t`Go to the overview`}</Button>}
       >
         <Trans>Check the address. It may belong to an account that you are not a member of.</Trans>
       </EmptyState>
@@ -69,9 +61,7 @@ export function NotFoundPage() {
 export function WholePageSkeleton() {
   return (
     <div role="status" className={styles['frame']}>
-      <VisuallyHidden>
-        <Trans>Loading</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`Loading`}</VisuallyHidden>
       <div className={styles['header']}>
         <Skeleton height={26} width={112} />
       </div>

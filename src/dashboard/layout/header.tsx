@@ -1,6 +1,5 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import {
   AppShell,
   Avatar,
@@ -144,9 +143,7 @@ function UserMenu() {
             <Text size="sm" visibleFrom="sm" maw={160} truncate>
               {name}
             </Text>
-            <VisuallyHidden>
-              <Trans>User menu</Trans>
-            </VisuallyHidden>
+            <VisuallyHidden>{t`User menu`}</VisuallyHidden>
           </Group>
         </UnstyledButton>
       </Menu.Target>
@@ -159,13 +156,9 @@ function UserMenu() {
             {email}
           </Text>
         </Menu.Label>
-        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
-          <Trans>Profile</Trans>
-        </Menu.Item>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>{t`Profile`}</Menu.Item>
         {operator !== undefined && (
-          <Menu.Item component={Link} to="/console" leftSection={<IconServer2 size={16} />}>
-            <Trans>Console</Trans>
-          </Menu.Item>
+          <Menu.Item component={Link} to="/console" leftSection={<IconServer2 size={16} />}>{t`Console`}</Menu.Item>
         )}
         {helpPages.map(({ path, label, icon: Icon }) => (
           <Menu.Item key={path} component="a" href={path} target="_blank" leftSection={<Icon size={16} />}>
@@ -173,9 +166,7 @@ function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Label>
-          <Trans>Appearance</Trans>
-        </Menu.Label>
+        <Menu.Label>{t`Appearance`}</Menu.Label>
         {schemes.map(({ scheme, label, icon: Icon }) => (
           <Menu.Item
             key={scheme}
@@ -190,9 +181,7 @@ function UserMenu() {
         <Menu.Divider />
         <LanguageItems />
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-          <Trans>Sign out</Trans>
-        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>{t`Sign out`}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

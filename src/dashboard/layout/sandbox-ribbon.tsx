@@ -21,9 +21,7 @@ export function SandboxRibbon() {
       style={{ whiteSpace: 'nowrap', overflow: 'hidden' }}
     >
       <IconFlask size={15} aria-hidden />
-      <Text span size="xs" fw={700}>
-        <Trans>Sandbox</Trans>
-      </Text>
+      <Text span size="xs" fw={700}>{t`Sandbox`}</Text>
       <Text span size="xs" truncate>
         <Trans>
           WhatsApp is simulated

@@ -128,9 +128,7 @@ function ProblemMark({ isError }: { isError: boolean }) {
       ) : (
         <IconAlertTriangle size={16} color="var(--mantine-color-yellow-light-color)" aria-hidden />
       )}
-      <VisuallyHidden>
-        <Trans>needs attention</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`needs attention`}</VisuallyHidden>
     </>
   )
 }

@@ -82,9 +82,7 @@ export function AuditLogPage() {
         </Text>
       )}
       {log.isSuccess && entries.length === 0 && search === '' && isFiltered && (
-        <Text size="sm">
-          <Trans>No entry matches.</Trans>
-        </Text>
+        <Text size="sm">{t`No entry matches.`}</Text>
       )}
       {log.isSuccess && entries.length === 0 && !isFiltered && (
         <EmptyState icon={IconHistory} title={t`No entries yet`}>
@@ -236,21 +234,11 @@ function AuditTable({ entries }: { entries: Entry[] }) {
       <Table visibleFrom="sm" horizontalSpacing="sm" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>
-              <Trans>Time</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>User</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Action</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Source</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Outcome</Trans>
-            </Table.Th>
+            <Table.Th>{t`Time`}</Table.Th>
+            <Table.Th>{t`User`}</Table.Th>
+            <Table.Th>{t`Action`}</Table.Th>
+            <Table.Th>{t`Source`}</Table.Th>
+            <Table.Th>{t`Outcome`}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

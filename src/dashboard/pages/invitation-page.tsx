@@ -70,9 +70,7 @@ function describe({ setsPassword, invitedBy }: z.output<typeof Invitation>): str
 function InvalidLinkPage({ message }: { message: string }) {
   return (
     <SignedOutLayout title={t`This link is no longer valid`} description={message}>
-      <Button component={Link} to="/" variant="default" fullWidth>
-        <Trans>Sign in</Trans>
-      </Button>
+      <Button component={Link} to="/" variant="default" fullWidth>{t`Sign in`}</Button>
     </SignedOutLayout>
   )
 }
@@ -137,9 +135,7 @@ function OtherUser({ email, invitation }: { email: string; invitation: z.output<
           This invitation is for {invitation.email}. Sign out to accept it, or ask for an invitation to {email}.
         </Trans>
       </Alert>
-      <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
-        <Trans>Sign out</Trans>
-      </Button>
+      <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>{t`Sign out`}</Button>
     </Stack>
   )
 }

@@ -1,6 +1,5 @@
 import { type MessageDescriptor } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { msg, t } from '@lingui/core/macro'
 import { Badge, type MantineColor, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { translate } from '../language/i18n.ts'
@@ -42,12 +41,7 @@ const qualities: Partial<Record<string, { tone: Tone; label: MessageDescriptor }
 
 /** Values that WhatsApp adds later are shown unchanged. */
 export function QualityBadge({ quality }: { quality: string | undefined }) {
-  if (quality === undefined)
-    return (
-      <Text component="span" size="sm" c="dimmed">
-        <Trans>Not reported yet</Trans>
-      </Text>
-    )
+  if (quality === undefined) return <Text component="span" size="sm" c="dimmed">{t`Not reported yet`}</Text>
   const known = qualities[quality]
   return <StatusBadge tone={known?.tone ?? 'neutral'}>{known ? translate(known.label) : quality}</StatusBadge>
 }

@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Button, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Modal } from './dialog.tsx'
@@ -37,9 +37,7 @@ export function ConfirmModal({
         {consequence}
       </Text>
       <Group justify="flex-end" gap="sm" mt="lg">
-        <Button variant="default" onClick={onClose} data-autofocus>
-          <Trans>Cancel</Trans>
-        </Button>
+        <Button variant="default" onClick={onClose} data-autofocus>{t`Cancel`}</Button>
         <Button color={color} loading={pending} disabled={disabled} onClick={onConfirm}>
           {confirmLabel}
         </Button>

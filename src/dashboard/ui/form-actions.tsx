@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Button, type ButtonProps, Group } from '@mantine/core'
 
 interface FormActionsProps extends Pick<ButtonProps, 'children' | 'color' | 'leftSection' | 'loading'> {
@@ -9,9 +9,7 @@ interface FormActionsProps extends Pick<ButtonProps, 'children' | 'color' | 'lef
 export function FormActions({ onCancel, ...submit }: FormActionsProps) {
   return (
     <Group justify="flex-end" gap="sm">
-      <Button variant="default" onClick={onCancel}>
-        <Trans>Cancel</Trans>
-      </Button>
+      <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
       <Button type="submit" {...submit} />
     </Group>
   )

@@ -8,9 +8,7 @@ import { readFailure } from '../api/failure.ts'
 export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
   return (
     <Box role="status">
-      <VisuallyHidden>
-        <Trans>Loading</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`Loading`}</VisuallyHidden>
       {Array.from({ length: lines }, (_, line) => (
         <Skeleton key={line} height={16} mb="sm" width={line === lines - 1 ? '60%' : '100%'} />
       ))}

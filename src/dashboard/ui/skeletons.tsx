@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Box, Group, Paper, Skeleton, Stack, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './skeletons.module.css'
@@ -8,9 +8,7 @@ import styles from './skeletons.module.css'
 function Loading({ children }: { children: ReactNode }) {
   return (
     <Box role="status">
-      <VisuallyHidden>
-        <Trans>Loading</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`Loading`}</VisuallyHidden>
       {children}
     </Box>
   )

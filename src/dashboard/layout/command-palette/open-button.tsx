@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Group, Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
@@ -23,12 +23,8 @@ export function OpenButton({ accountId }: { accountId: string }) {
       >
         <Group gap={8} wrap="nowrap">
           <IconSearch size={16} aria-hidden />
-          <Text span size="sm" visibleFrom="sm">
-            <Trans>Search</Trans>
-          </Text>
-          <VisuallyHidden hiddenFrom="sm">
-            <Trans>Search</Trans>
-          </VisuallyHidden>
+          <Text span size="sm" visibleFrom="sm">{t`Search`}</Text>
+          <VisuallyHidden hiddenFrom="sm">{t`Search`}</VisuallyHidden>
           <Kbd size="xs" visibleFrom="md" aria-hidden>
             {isApple() ? '⌘K' : 'Ctrl K'}
           </Kbd>

@@ -83,12 +83,8 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
       >
         <Trans>Send test message</Trans>
       </ChangeButton>
-      <ChangeButton variant="default" onClick={onReplace}>
-        <Trans>Replace</Trans>
-      </ChangeButton>
-      <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
-        <Trans>Remove</Trans>
-      </ChangeButton>
+      <ChangeButton variant="default" onClick={onReplace}>{t`Replace`}</ChangeButton>
+      <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>{t`Remove`}</ChangeButton>
       <ConfirmModal
         opened={removing}
         onClose={close}
@@ -156,14 +152,8 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
           {...form.getInputProps('format')}
         />
         <Group gap="sm">
-          <ChangeButton type="submit" variant="default" loading={save.isPending}>
-            <Trans>Save chat</Trans>
-          </ChangeButton>
-          {onCancel && (
-            <Button variant="subtle" color="gray" onClick={onCancel}>
-              <Trans>Cancel</Trans>
-            </Button>
-          )}
+          <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save chat`}</ChangeButton>
+          {onCancel && <Button variant="subtle" color="gray" onClick={onCancel}>{t`Cancel`}</Button>}
         </Group>
       </Stack>
     </form>

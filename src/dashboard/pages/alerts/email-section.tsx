@@ -87,9 +87,7 @@ function Members({ members }: { members: { email: string; receives: boolean }[] 
   const others = members.filter(({ receives }) => !receives)
   return (
     <>
-      <Text size="sm" fw={600} mt="lg" mb={4}>
-        <Trans>Who receives them</Trans>
-      </Text>
+      <Text size="sm" fw={600} mt="lg" mb={4}>{t`Who receives them`}</Text>
       {receiving.length === 0 ? (
         <Text size="sm" c="var(--mantine-color-error)">
           <Trans>Nobody receives alerts by email, even if a number stops working.</Trans>

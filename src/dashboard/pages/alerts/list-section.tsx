@@ -43,9 +43,7 @@ export function ListSection() {
       </ul>
       {data && withoutAlert.length > 0 && (
         <Box className={data.items.length === 0 ? undefined : styles['below']}>
-          <Title order={3} size="sm">
-            <Trans>Problems without an alert</Trans>
-          </Title>
+          <Title order={3} size="sm">{t`Problems without an alert`}</Title>
           <Text size="sm" c="dimmed">
             <Trans>
               No alert was sent for these: they began before Waybill started to check, or no alert covers them.
@@ -108,26 +106,12 @@ function AlertItem({ alert }: { alert: Alert }) {
 }
 
 function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { alert: Alert }) {
-  if (recoveredAt !== undefined)
-    return (
-      <StatusBadge tone="good">
-        <Trans>Resolved</Trans>
-      </StatusBadge>
-    )
-  if (acknowledgedAt !== undefined)
-    return (
-      <StatusBadge tone="neutral">
-        <Trans>Acknowledged</Trans>
-      </StatusBadge>
-    )
+  if (recoveredAt !== undefined) return <StatusBadge tone="good">{t`Resolved`}</StatusBadge>
+  if (acknowledgedAt !== undefined) return <StatusBadge tone="neutral">{t`Acknowledged`}</StatusBadge>
   return severity === 'critical' ? (
-    <StatusBadge tone="bad">
-      <Trans>Critical</Trans>
-    </StatusBadge>
+    <StatusBadge tone="bad">{t`Critical`}</StatusBadge>
   ) : (
-    <StatusBadge tone="warning">
-      <Trans>Warning</Trans>
-    </StatusBadge>
+    <StatusBadge tone="warning">{t`Warning`}</StatusBadge>
   )
 }
 

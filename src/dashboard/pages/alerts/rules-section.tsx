@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import {
@@ -197,9 +196,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
             />
           )}
           <Group>
-            <ChangeButton type="submit" variant="default" loading={save.isPending}>
-              <Trans>Save rules</Trans>
-            </ChangeButton>
+            <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save rules`}</ChangeButton>
           </Group>
         </Stack>
       </form>

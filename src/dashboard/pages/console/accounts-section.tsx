@@ -105,19 +105,11 @@ function WideTable({ items, onAction }: EntriesProps) {
     <Table visibleFrom="sm" verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>
-            <Trans>Account</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Health</Trans>
-          </Table.Th>
-          <Table.Th ta="right">
-            <Trans>Messages</Trans>
-          </Table.Th>
+          <Table.Th>{t`Account`}</Table.Th>
+          <Table.Th>{t`Health`}</Table.Th>
+          <Table.Th ta="right">{t`Messages`}</Table.Th>
           <Table.Th ta="right">{t({ message: 'Failed', context: 'number of messages' })}</Table.Th>
-          <Table.Th ta="right">
-            <Trans>Delivery lag</Trans>
-          </Table.Th>
+          <Table.Th ta="right">{t`Delivery lag`}</Table.Th>
           <Table.Th w={44} aria-label={t`Actions`} />
         </Table.Tr>
       </Table.Thead>
@@ -212,11 +204,7 @@ function Health({ account }: { account: ConsoleAccount }) {
   const problems = listProblems(account)
   return (
     <Group gap={6}>
-      {problems.length === 0 && (
-        <StatusBadge tone="good">
-          <Trans>Healthy</Trans>
-        </StatusBadge>
-      )}
+      {problems.length === 0 && <StatusBadge tone="good">{t`Healthy`}</StatusBadge>}
       {problems.map(({ tone, label }) => (
         <StatusBadge key={label} tone={tone}>
           {label}

@@ -49,11 +49,7 @@ function AuthenticatorNeeded() {
     <EmptyState
       icon={IconShieldLock}
       title={t`Set up an authenticator app`}
-      action={
-        <Button component={Link} to="/profile">
-          <Trans>Go to your profile</Trans>
-        </Button>
-      }
+      action={<Button component={Link} to="/profile">{t`Go to your profile`}</Button>}
     >
       <Trans>
         The console needs two-factor authentication. Set up an authenticator app in your profile, then come back. If you
@@ -89,31 +85,17 @@ function SlowEndpointsSection() {
     <Section title={t`Slowest endpoints`} description={t`Webhook endpoints by average response time, last hour.`}>
       {slow.isPending && <LoadingSkeleton lines={3} />}
       {slow.isError && !slow.data && <ErrorAlert error={slow.error} onRetry={() => slow.refetch()} />}
-      {slow.data?.length === 0 && (
-        <Text size="sm" c="dimmed">
-          <Trans>No deliveries in the last hour.</Trans>
-        </Text>
-      )}
+      {slow.data?.length === 0 && <Text size="sm" c="dimmed">{t`No deliveries in the last hour.`}</Text>}
       {slow.data && slow.data.length > 0 && (
         <Table.ScrollContainer type="native" minWidth={560} tabIndex={0}>
           <Table verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>
-                  <Trans>Endpoint</Trans>
-                </Table.Th>
-                <Table.Th>
-                  <Trans>Account</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Average</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Slowest</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Attempts</Trans>
-                </Table.Th>
+                <Table.Th>{t`Endpoint`}</Table.Th>
+                <Table.Th>{t`Account`}</Table.Th>
+                <Table.Th ta="right">{t`Average`}</Table.Th>
+                <Table.Th ta="right">{t`Slowest`}</Table.Th>
+                <Table.Th ta="right">{t`Attempts`}</Table.Th>
                 <Table.Th ta="right">{t({ message: 'Failed', context: 'number of attempts' })}</Table.Th>
               </Table.Tr>
             </Table.Thead>

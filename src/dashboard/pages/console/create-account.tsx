@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -26,9 +25,7 @@ export function CreateAccountButton() {
   const [created, setCreated] = useState<Created>()
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={open}>
-        <Trans>Create account</Trans>
-      </Button>
+      <Button leftSection={<IconPlus size={16} />} onClick={open}>{t`Create account`}</Button>
       <Modal
         opened={opened}
         onClose={close}
@@ -50,9 +47,7 @@ function Done({ created, onClose }: { created: Created; onClose: () => void }) {
       <CopyField label={t`Account ID`} value={created.accountId} />
       {ownerEmail !== '' && <InvitationSent email={ownerEmail} link={invitationLink} />}
       <Group justify="flex-end">
-        <Button onClick={onClose}>
-          <Trans>Done</Trans>
-        </Button>
+        <Button onClick={onClose}>{t`Done`}</Button>
       </Group>
     </Stack>
   )
@@ -90,9 +85,7 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
           {...form.getInputProps('ownerEmail')}
         />
         {create.problem !== undefined && <ErrorAlert error={create.problem} title={t`The account was not created`} />}
-        <FormActions loading={create.isPending} onCancel={onCancel}>
-          <Trans>Create account</Trans>
-        </FormActions>
+        <FormActions loading={create.isPending} onCancel={onCancel}>{t`Create account`}</FormActions>
       </Stack>
     </form>
   )

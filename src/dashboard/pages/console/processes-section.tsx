@@ -28,9 +28,7 @@ export function ProcessesSection() {
         }
       >
         {processes.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            <Trans>No process has reported yet.</Trans>
-          </Text>
+          <Text size="sm" c="dimmed">{t`No process has reported yet.`}</Text>
         ) : (
           <ProcessTable processes={processes} />
         )}
@@ -46,24 +44,12 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
       <Table verticalSpacing="xs" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>
-              <Trans>Host</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>State</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Version</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Role</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Started</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Last report</Trans>
-            </Table.Th>
+            <Table.Th>{t`Host`}</Table.Th>
+            <Table.Th>{t`State`}</Table.Th>
+            <Table.Th>{t`Version`}</Table.Th>
+            <Table.Th>{t`Role`}</Table.Th>
+            <Table.Th>{t`Started`}</Table.Th>
+            <Table.Th>{t`Last report`}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -129,29 +115,17 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
       description={t`Periodic work since the processes started, failures first. The log says why a job failed.`}
     >
       {jobs.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          <Trans>No job has run yet.</Trans>
-        </Text>
+        <Text size="sm" c="dimmed">{t`No job has run yet.`}</Text>
       ) : (
         <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
           <Table verticalSpacing={6} fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>
-                  <Trans>Job</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Interval</Trans>
-                </Table.Th>
-                <Table.Th>
-                  <Trans>Last run</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Took</Trans>
-                </Table.Th>
-                <Table.Th ta="right">
-                  <Trans>Failures</Trans>
-                </Table.Th>
+                <Table.Th>{t`Job`}</Table.Th>
+                <Table.Th ta="right">{t`Interval`}</Table.Th>
+                <Table.Th>{t`Last run`}</Table.Th>
+                <Table.Th ta="right">{t`Took`}</Table.Th>
+                <Table.Th ta="right">{t`Failures`}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

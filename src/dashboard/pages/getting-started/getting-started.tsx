@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from 'react-router'
@@ -60,11 +59,7 @@ function StepItem({ step, number, isDone, isNext }: StepItemProps) {
       <div>
         <Text size="sm" fw={600}>
           {translate(title)}
-          {isDone && (
-            <VisuallyHidden>
-              <Trans>, done</Trans>
-            </VisuallyHidden>
-          )}
+          {isDone && <VisuallyHidden>{t`, done`}</VisuallyHidden>}
         </Text>
         <Text size="sm" c="dimmed">
           {translate(description)}

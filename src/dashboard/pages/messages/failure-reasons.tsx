@@ -35,9 +35,7 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
   return (
     <Paper component="section" withBorder p="sm" mb="sm" aria-label={t`Failure reasons`}>
       <Group gap="xs" justify="space-between">
-        <Text size="sm" fw={600}>
-          <Trans>Failure reasons</Trans>
-        </Text>
+        <Text size="sm" fw={600}>{t`Failure reasons`}</Text>
         <Text size="xs" c="dimmed">
           {examined === undefined
             ? t`Select a reason to filter by it.`

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, Pill } from '@mantine/core'
 import { toInternational } from '../../../../contracts/phone-number.ts'
 import { describeCountry } from '../../language/format.ts'
@@ -42,9 +41,7 @@ export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
           {name}: {value}
         </Pill>
       ))}
-      <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>
-        <Trans>Clear filters</Trans>
-      </Button>
+      <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>{t`Clear filters`}</Button>
     </Group>
   )
 }

@@ -1,4 +1,3 @@
-import { Trans } from '@lingui/react/macro'
 import { t } from '@lingui/core/macro'
 import { Group, SimpleGrid, Stack } from '@mantine/core'
 import { useLocation, useNavigate, useParams } from 'react-router'
@@ -47,11 +46,7 @@ function BackToLog() {
   const { accountId } = useAccount()
   const state: unknown = useLocation().state
   const search = typeof state === 'object' && state !== null && 'log' in state ? String(state.log) : ''
-  return (
-    <BackLink to={{ pathname: `/${accountId}/messages`, search }}>
-      <Trans>Messages</Trans>
-    </BackLink>
-  )
+  return <BackLink to={{ pathname: `/${accountId}/messages`, search }}>{t`Messages`}</BackLink>
 }
 
 function History({ history }: { history: MessageHistory }) {

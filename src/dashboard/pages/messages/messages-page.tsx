@@ -138,9 +138,7 @@ function ExactMatch({ matched, onSearchParts }: { matched: Matched; onSearchPart
   return (
     <Text size="sm" c="dimmed" component="div">
       {matched === 'recipient' ? t`Exact matches of the recipient.` : t`Exact matches of the external ID.`}{' '}
-      <Button size="compact-xs" variant="subtle" onClick={onSearchParts}>
-        <Trans>Search for parts instead</Trans>
-      </Button>
+      <Button size="compact-xs" variant="subtle" onClick={onSearchParts}>{t`Search for parts instead`}</Button>
     </Text>
   )
 }
@@ -156,9 +154,7 @@ function NoMessagesYet() {
         action={
           <Group gap="sm" justify="center">
             <NextStepButton />
-            <Button component="a" href="/docs" target="_blank" variant="default">
-              <Trans>Read the documentation</Trans>
-            </Button>
+            <Button component="a" href="/docs" target="_blank" variant="default">{t`Read the documentation`}</Button>
           </Group>
         }
       >

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { Ref } from 'react'
 import { Link } from 'react-router'
@@ -60,27 +59,13 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
     <Table visibleFrom="lg" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th w={172}>
-            <Trans>Time</Trans>
-          </Table.Th>
+          <Table.Th w={172}>{t`Time`}</Table.Th>
           {/* Wide enough for 15 digits, the maximum, and an icon. */}
-          <Table.Th w={sandbox ? 196 : 172}>
-            <Trans>Recipient</Trans>
-          </Table.Th>
-          <Table.Th w="20%">
-            <Trans>Template</Trans>
-          </Table.Th>
-          <Table.Th w={118}>
-            <Trans>Status</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Reason</Trans>
-          </Table.Th>
-          {hasExternalIds && (
-            <Table.Th w="12%">
-              <Trans>External ID</Trans>
-            </Table.Th>
-          )}
+          <Table.Th w={sandbox ? 196 : 172}>{t`Recipient`}</Table.Th>
+          <Table.Th w="20%">{t`Template`}</Table.Th>
+          <Table.Th w={118}>{t`Status`}</Table.Th>
+          <Table.Th>{t`Reason`}</Table.Th>
+          {hasExternalIds && <Table.Th w="12%">{t`External ID`}</Table.Th>}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

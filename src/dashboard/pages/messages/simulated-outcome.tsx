@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { VisuallyHidden } from '@mantine/core'
 import { IconFlask } from '@tabler/icons-react'
 import { say } from '../../language/facts.ts'
@@ -17,9 +17,7 @@ export function SimulatedBadge({ to }: { to: string }) {
   return (
     <span title={outcome}>
       <IconFlask size={16} color="var(--mantine-color-dimmed)" style={{ verticalAlign: 'text-bottom' }} aria-hidden />
-      <VisuallyHidden>
-        <Trans>Simulated outcome</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`Simulated outcome`}</VisuallyHidden>
     </span>
   )
 }

@@ -46,9 +46,7 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
           {views.length === 0 ? (
-            <Menu.Label>
-              <Trans>Save filters that you use often. Only you see them.</Trans>
-            </Menu.Label>
+            <Menu.Label>{t`Save filters that you use often. Only you see them.`}</Menu.Label>
           ) : (
             views.map((view) => (
               <Menu.Item
@@ -97,16 +95,10 @@ function ManageViewsModal({ views, onClose }: ManageViewsModalProps) {
             <ViewForm view={view} />
           </li>
         ))}
-        {views.length === 0 && (
-          <Text component="li" size="sm" c="dimmed">
-            <Trans>You have no saved views.</Trans>
-          </Text>
-        )}
+        {views.length === 0 && <Text component="li" size="sm" c="dimmed">{t`You have no saved views.`}</Text>}
       </Stack>
       <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
-          <Trans>Close</Trans>
-        </Button>
+        <Button variant="default" onClick={onClose}>{t`Close`}</Button>
       </Group>
     </Modal>
   )
@@ -151,11 +143,7 @@ function ViewForm({ view: { name } }: { view: View }) {
             setProblem(undefined)
           }}
         />
-        {newName !== name && (
-          <Button type="submit" variant="default" loading={rename.isPending}>
-            <Trans>Rename</Trans>
-          </Button>
-        )}
+        {newName !== name && <Button type="submit" variant="default" loading={rename.isPending}>{t`Rename`}</Button>}
         <Tooltip label={t`Delete`}>
           <ActionIcon
             variant="default"
@@ -216,9 +204,7 @@ function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
               setProblem(undefined)
             }}
           />
-          <FormActions loading={save.isPending} onCancel={onClose}>
-            <Trans>Save view</Trans>
-          </FormActions>
+          <FormActions loading={save.isPending} onCancel={onClose}>{t`Save view`}</FormActions>
         </Stack>
       </form>
     </Modal>

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Paper, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertCircle, IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { Link } from 'react-router'
@@ -23,16 +22,12 @@ export function AttentionSection({ overview }: { overview: Overview }) {
         <ThemeIcon variant="transparent" color="waybill" size="sm">
           <IconCircleCheck size={18} aria-hidden />
         </ThemeIcon>
-        <Text size="sm">
-          <Trans>Everything is in order. No alert is open, and all numbers and templates work.</Trans>
-        </Text>
+        <Text size="sm">{t`Everything is in order. No alert is open, and all numbers and templates work.`}</Text>
       </Paper>
     )
   return (
     <Paper component="section" aria-label={t`Needs attention`} withBorder px="md" py="sm" mb="lg">
-      <Title order={2} size="sm">
-        <Trans>Needs attention</Trans>
-      </Title>
+      <Title order={2} size="sm">{t`Needs attention`}</Title>
       <AttentionList items={items} />
     </Paper>
   )

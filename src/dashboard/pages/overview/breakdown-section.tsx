@@ -53,9 +53,7 @@ export function BreakdownSection({ overview }: { overview: Overview }) {
       }
     >
       {totals.attempted === 0 ? (
-        <Text size="sm">
-          <Trans>No messages in this period.</Trans>
-        </Text>
+        <Text size="sm">{t`No messages in this period.`}</Text>
       ) : (
         <div className={styles['tableArea']}>
           <BreakdownTable dimension={dimension} overview={overview} />

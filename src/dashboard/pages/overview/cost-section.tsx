@@ -140,12 +140,8 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
         <Table.Thead>
           <Table.Tr c="dimmed" fz="xs">
             <Table.Th scope="col">{dimension === 'categories' ? t`Category` : t`Country`}</Table.Th>
-            <Table.Th scope="col">
-              <Trans>Billable</Trans>
-            </Table.Th>
-            <Table.Th scope="col">
-              <Trans>Free</Trans>
-            </Table.Th>
+            <Table.Th scope="col">{t`Billable`}</Table.Th>
+            <Table.Th scope="col">{t`Free`}</Table.Th>
             {currency !== undefined && <Table.Th scope="col">{currency}</Table.Th>}
           </Table.Tr>
         </Table.Thead>
@@ -168,11 +164,7 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
               </Table.Th>
               <Table.Td>{formatNumber(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
               <Table.Td>{formatNumber(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
-              {currency !== undefined && (
-                <Table.Td>
-                  <Trans>In the total</Trans>
-                </Table.Td>
-              )}
+              {currency !== undefined && <Table.Td>{t`In the total`}</Table.Td>}
             </Table.Tr>
           )}
         </Table.Tbody>

@@ -54,11 +54,7 @@ export function DailySection({ overview }: { overview: Overview }) {
         )
       }
     >
-      {isEmpty && (
-        <Text size="sm">
-          <Trans>No messages in this period.</Trans>
-        </Text>
-      )}
+      {isEmpty && <Text size="sm">{t`No messages in this period.`}</Text>}
       {!isEmpty && asTable && (
         <ScrollArea.Autosize mah={340} type="auto" viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}>
           {table}

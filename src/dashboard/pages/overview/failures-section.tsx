@@ -27,9 +27,7 @@ export function FailuresSection({ overview }: { overview: Overview }) {
   return (
     <Section title={t`Failure reasons`} description={t`Most frequent first. Select a reason to see its messages.`}>
       {failed === 0 ? (
-        <Text size="sm">
-          <Trans>No messages failed in this period.</Trans>
-        </Text>
+        <Text size="sm">{t`No messages failed in this period.`}</Text>
       ) : (
         <>
           <Text size="sm" mb="md">

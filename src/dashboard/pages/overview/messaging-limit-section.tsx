@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Progress, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
@@ -22,11 +21,7 @@ export function MessagingLimitSection({ isNear }: { isNear: boolean }) {
   if (portfolios.length === 0 || percents.some((percent) => percent >= nearPercent) !== isNear) return null
   return (
     <Paper component="section" aria-label={t`Messaging limit`} withBorder px="md" py="xs" mb="lg">
-      {portfolios.length > 1 && (
-        <Text size="sm" fw={600}>
-          <Trans>Messaging limit</Trans>
-        </Text>
-      )}
+      {portfolios.length > 1 && <Text size="sm" fw={600}>{t`Messaging limit`}</Text>}
       {portfolios.map((numbers) => (
         <PortfolioLimit key={numbers[0].accountId} numbers={numbers} isOnly={portfolios.length === 1} />
       ))}

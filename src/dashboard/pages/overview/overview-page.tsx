@@ -124,11 +124,7 @@ function LatestMessages({ latest, overview }: { latest: LatestMessagesQuery; ove
     <Section title={t`Latest messages`}>
       {latest.isPending && <ItemsSkeleton items={5} />}
       {latest.isError && <ErrorAlert error={latest.error} onRetry={() => latest.refetch()} />}
-      {latest.data?.length === 0 && (
-        <Text size="sm">
-          <Trans>No recent messages.</Trans>
-        </Text>
-      )}
+      {latest.data?.length === 0 && <Text size="sm">{t`No recent messages.`}</Text>}
       {latest.data && latest.data.length > 0 && (
         <>
           <Stack component="ul" gap={0} m={0} p={0} aria-label={t`Latest messages`} className={styles['list']}>
@@ -175,9 +171,7 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
 function OverviewSkeleton() {
   return (
     <Box role="status" className={styles['body']}>
-      <VisuallyHidden>
-        <Trans>Loading</Trans>
-      </VisuallyHidden>
+      <VisuallyHidden>{t`Loading`}</VisuallyHidden>
       <Skeleton height={42} mb="lg" />
       <Box className={figureStyles['figures']}>
         {stages.map((stage) => (

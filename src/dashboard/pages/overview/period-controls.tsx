@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, Input, Popover, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar } from '@tabler/icons-react'
@@ -126,9 +125,7 @@ function DatesForm({ selection, overview, onApply }: DatesFormProps) {
           problem={isChecked ? problems.compareWith : undefined}
         />
         <Group justify="flex-end">
-          <Button type="submit">
-            <Trans>Apply</Trans>
-          </Button>
+          <Button type="submit">{t`Apply`}</Button>
         </Group>
       </Stack>
     </form>

@@ -46,12 +46,8 @@ export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDel
                   <Trans context="duration">Time</Trans>
                 </Table.Th>
                 <Table.Td w="100%" />
-                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>
-                  <Trans>Messages</Trans>
-                </Table.Th>
-                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>
-                  <Trans>Share</Trans>
-                </Table.Th>
+                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>{t`Messages`}</Table.Th>
+                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>{t`Share`}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -17,9 +17,7 @@ export function TimeZoneControl({ timeZone }: { timeZone: string }) {
   if (role !== 'owner') return null
   return (
     <>
-      <Anchor component="button" type="button" size="sm" onClick={open}>
-        <Trans>Change time zone</Trans>
-      </Anchor>
+      <Anchor component="button" type="button" size="sm" onClick={open}>{t`Change time zone`}</Anchor>
       <Modal opened={opened} onClose={close} title={t`Time zone`}>
         <TimeZoneForm timeZone={timeZone} onDone={close} />
       </Modal>
@@ -69,9 +67,7 @@ function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => vo
               <Trans>Use {own}</Trans>
             </Button>
           )}
-          <Button type="submit" loading={save.isPending}>
-            <Trans>Save</Trans>
-          </Button>
+          <Button type="submit" loading={save.isPending}>{t`Save`}</Button>
         </Group>
       </Stack>
     </form>

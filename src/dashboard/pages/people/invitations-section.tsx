@@ -26,11 +26,7 @@ export function InvitationsSection() {
     <Section title={t`Pending invitations`} description={t`Each link works once and expires after 24 hours.`}>
       {isPending && <ItemsSkeleton items={1} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
-      {data?.items.length === 0 && (
-        <Text size="sm" c="dimmed">
-          <Trans>No invitations are pending.</Trans>
-        </Text>
-      )}
+      {data?.items.length === 0 && <Text size="sm" c="dimmed">{t`No invitations are pending.`}</Text>}
       <ItemList label={t`Pending invitations`}>
         {data?.items.map((invitation) => (
           <InvitationRow key={invitation.email} invitation={invitation} />
@@ -65,11 +61,7 @@ function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
       name={
         <Group gap="xs">
           {email}
-          {emailWaiting && (
-            <StatusBadge tone="warning">
-              <Trans>Email not sent yet</Trans>
-            </StatusBadge>
-          )}
+          {emailWaiting && <StatusBadge tone="warning">{t`Email not sent yet`}</StatusBadge>}
         </Group>
       }
       description={
@@ -90,9 +82,7 @@ function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
       >
         {sendsEmail ? t`Send again` : t`New link`}
       </Button>
-      <Button variant="default" onClick={open} aria-label={t`Revoke the invitation of ${email}`}>
-        <Trans>Revoke</Trans>
-      </Button>
+      <Button variant="default" onClick={open} aria-label={t`Revoke the invitation of ${email}`}>{t`Revoke`}</Button>
       <Modal opened={link !== undefined} onClose={() => setLink(undefined)} title={t`New invitation link`}>
         {link !== undefined && <NewLink email={email} link={link} onClose={() => setLink(undefined)} />}
       </Modal>
@@ -121,9 +111,7 @@ function NewLink({ email, link, onClose }: { email: string; link: string; onClos
       </Text>
       <InvitationLink link={link} />
       <Group justify="flex-end">
-        <Button onClick={onClose}>
-          <Trans>Done</Trans>
-        </Button>
+        <Button onClick={onClose}>{t`Done`}</Button>
       </Group>
     </Stack>
   )

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -40,9 +39,7 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
     <Stack>
       <InvitationSent email={email} link={link} />
       <Group justify="flex-end">
-        <Button onClick={onClose}>
-          <Trans>Done</Trans>
-        </Button>
+        <Button onClick={onClose}>{t`Done`}</Button>
       </Group>
     </Stack>
   )
@@ -90,9 +87,7 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
           ]}
           {...form.getInputProps('role')}
         />
-        <FormActions loading={invite.isPending} onCancel={onCancel}>
-          <Trans>Invite</Trans>
-        </FormActions>
+        <FormActions loading={invite.isPending} onCancel={onCancel}>{t`Invite`}</FormActions>
       </Stack>
     </form>
   )

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -30,11 +29,7 @@ export function PeoplePage() {
       <PageHeader
         title={t`People`}
         description={t`Who can sign in to ${name}. Owners have full access, viewers have read-only access.`}
-        actions={
-          <ChangeButton leftSection={<IconUserPlus size={16} />} onClick={open}>
-            <Trans>Invite</Trans>
-          </ChangeButton>
-        }
+        actions={<ChangeButton leftSection={<IconUserPlus size={16} />} onClick={open}>{t`Invite`}</ChangeButton>}
       />
       <Section title={t`Members`}>
         {isPending && <ItemsSkeleton />}
@@ -76,16 +71,8 @@ function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
   return (
     <Group gap="xs">
       {member.name}
-      {isYou && (
-        <LabelBadge>
-          <Trans>You</Trans>
-        </LabelBadge>
-      )}
-      {member.twoFactor && (
-        <LabelBadge>
-          <Trans>Authenticator app</Trans>
-        </LabelBadge>
-      )}
+      {isYou && <LabelBadge>{t`You`}</LabelBadge>}
+      {member.twoFactor && <LabelBadge>{t`Authenticator app`}</LabelBadge>}
     </Group>
   )
 }

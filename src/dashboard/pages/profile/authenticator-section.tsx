@@ -44,9 +44,7 @@ export function AuthenticatorSection() {
         ) : hasPassword ? (
           <Present isOn={twoFactor} />
         ) : (
-          <Text size="sm">
-            <Trans>To set one up, choose a password first.</Trans>
-          </Text>
+          <Text size="sm">{t`To set one up, choose a password first.`}</Text>
         )}
       </Section>
       <TurnOffModal opened={turningOff} onClose={close} />
@@ -118,9 +116,7 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
           key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />
-        <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>
-          <Trans>Turn off</Trans>
-        </FormActions>
+        <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>{t`Turn off`}</FormActions>
       </Stack>
     </form>
   )

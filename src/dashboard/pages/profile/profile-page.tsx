@@ -98,9 +98,7 @@ function ChangePasswordForm({ email }: { email: string }) {
           {...form.getInputProps('newPassword')}
         />
         <Box>
-          <Button type="submit" loading={change.isPending}>
-            <Trans>Change password</Trans>
-          </Button>
+          <Button type="submit" loading={change.isPending}>{t`Change password`}</Button>
         </Box>
       </Stack>
     </form>
@@ -158,11 +156,7 @@ function SessionItem({ session }: { session: Session }) {
       name={
         <Group gap="xs">
           {device}
-          {current && (
-            <LabelBadge>
-              <Trans>This session</Trans>
-            </LabelBadge>
-          )}
+          {current && <LabelBadge>{t`This session`}</LabelBadge>}
         </Group>
       }
       description={

@@ -58,9 +58,7 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        <Title order={3}>
-          <Trans>1. Confirm your password</Trans>
-        </Title>
+        <Title order={3}>{t`1. Confirm your password`}</Title>
         {start.problem !== undefined && <ErrorAlert title={t`Setup not started`} error={start.problem} />}
         <PasswordField
           label={t`Your password`}
@@ -70,12 +68,8 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
           {...form.getInputProps('currentPassword')}
         />
         <Group gap="sm">
-          <Button type="submit" loading={start.isPending}>
-            <Trans>Continue</Trans>
-          </Button>
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
+          <Button type="submit" loading={start.isPending}>{t`Continue`}</Button>
+          <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
         </Group>
       </Stack>
     </form>
@@ -93,9 +87,7 @@ function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
   const secret = new URL(uri).searchParams.get('secret') ?? ''
   return (
     <Stack>
-      <StepTitle>
-        <Trans>2. Connect the app</Trans>
-      </StepTitle>
+      <StepTitle>{t`2. Connect the app`}</StepTitle>
       <Text size="sm" maw={680}>
         <Trans>
           In your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
@@ -133,17 +125,13 @@ function QrCode({ uri }: { uri: string }) {
 function Secret({ secret, uri }: { secret: string; uri: string }) {
   return (
     <Stack gap="xs" align="flex-start">
-      <Text size="sm" fw={600} id="authenticator-secret">
-        <Trans>Or enter this key</Trans>
-      </Text>
+      <Text size="sm" fw={600} id="authenticator-secret">{t`Or enter this key`}</Text>
       <Text size="sm" ff="monospace" aria-labelledby="authenticator-secret" role="group">
         {secret.match(/.{1,4}/g)?.join(' ')}
       </Text>
       <Group gap="sm">
         <CopyButton text={secret} label={t`Copy key`} />
-        <Anchor href={uri} size="sm" hiddenFrom="sm">
-          <Trans>Open in an app on this phone</Trans>
-        </Anchor>
+        <Anchor href={uri} size="sm" hiddenFrom="sm">{t`Open in an app on this phone`}</Anchor>
       </Group>
     </Stack>
   )
@@ -180,12 +168,8 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
           {...form.getInputProps('code')}
         />
         <Group gap="sm">
-          <Button type="submit" loading={confirm.isPending}>
-            <Trans>Turn on</Trans>
-          </Button>
-          <Button variant="default" onClick={onCancel}>
-            <Trans>Cancel</Trans>
-          </Button>
+          <Button type="submit" loading={confirm.isPending}>{t`Turn on`}</Button>
+          <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
         </Group>
       </Stack>
     </form>
@@ -206,9 +190,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
     )
   return (
     <Stack maw={560}>
-      <StepTitle>
-        <Trans>3. Save your backup codes</Trans>
-      </StepTitle>
+      <StepTitle>{t`3. Save your backup codes`}</StepTitle>
       <Text size="sm">
         <Trans>
           Your authenticator app is on. If you lose your phone, enter one of these codes after your password. Each code
@@ -245,9 +227,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
         </Stack>
       </Alert>
       <Group>
-        <Button onClick={onDone}>
-          <Trans>I have saved them</Trans>
-        </Button>
+        <Button onClick={onDone}>{t`I have saved them`}</Button>
       </Group>
     </Stack>
   )

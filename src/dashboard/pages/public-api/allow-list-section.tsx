@@ -40,9 +40,7 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
       description={t`If the list has entries, the API accepts requests only from these addresses. The dashboard is not restricted.`}
       actions={
         allowList.length === 0 ? (
-          <StatusBadge tone="neutral">
-            <Trans>All addresses allowed</Trans>
-          </StatusBadge>
+          <StatusBadge tone="neutral">{t`All addresses allowed`}</StatusBadge>
         ) : (
           <StatusBadge tone="good">
             {plural(allowList.length, { one: 'Restricted to # entry', other: 'Restricted to # entries' })}
@@ -96,11 +94,7 @@ function AllowListEntries({ allowList, you, pending, onRemove }: AllowListEntrie
               <Code fz="sm" bg="transparent" p={0}>
                 {entry}
               </Code>
-              {covers([entry], you.address) && (
-                <LabelBadge>
-                  <Trans>You</Trans>
-                </LabelBadge>
-              )}
+              {covers([entry], you.address) && <LabelBadge>{t`You`}</LabelBadge>}
             </Group>
             {canChange && (
               <Tooltip label={t`Remove ${entry}`}>
@@ -166,9 +160,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         />
         {/* Beside the input, not beside its label. */}
         <Group gap="sm" mt={{ base: 0, sm: 25 }}>
-          <Button type="submit" variant="default" loading={pending}>
-            <Trans>Add to list</Trans>
-          </Button>
+          <Button type="submit" variant="default" loading={pending}>{t`Add to list`}</Button>
           {offered !== undefined && (
             <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered])}>
               <Trans>Add my address ({offered})</Trans>

@@ -43,12 +43,8 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
       actions={
         storedKey && (
           <>
-            <ChangeButton variant="default" onClick={() => setConfirming('replace')}>
-              <Trans>Replace</Trans>
-            </ChangeButton>
-            <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>
-              <Trans>Revoke</Trans>
-            </ChangeButton>
+            <ChangeButton variant="default" onClick={() => setConfirming('replace')}>{t`Replace`}</ChangeButton>
+            <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>{t`Revoke`}</ChangeButton>
           </>
         )
       }
@@ -125,20 +121,14 @@ function LastSend({ storedKey: { createdAt, lastUsedAt, earlierUseAt } }: { stor
   if (lastUsedAt !== undefined)
     return (
       <>
-        <DateTime at={lastUsedAt} />{' '}
-        <Text span inherit c="dimmed">
-          <Trans>(tests included)</Trans>
-        </Text>
+        <DateTime at={lastUsedAt} /> <Text span inherit c="dimmed">{t`(tests included)`}</Text>
       </>
     )
   if (earlierUseAt === undefined) return t`None yet`
   if (Date.parse(createdAt) - Date.parse(earlierUseAt) < 60_000)
     return (
       <>
-        <DateTime at={earlierUseAt} />{' '}
-        <Text span inherit c="dimmed">
-          <Trans>(possibly before this key was created)</Trans>
-        </Text>
+        <DateTime at={earlierUseAt} /> <Text span inherit c="dimmed">{t`(possibly before this key was created)`}</Text>
       </>
     )
   return (
@@ -161,9 +151,7 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
   return (
     <Alert icon={<IconKey />} title={t`Copy your ${label} now`} role="status">
       <Stack gap="sm">
-        <Text size="sm">
-          <Trans>It is shown only once. Store it with your application’s other secrets.</Trans>
-        </Text>
+        <Text size="sm">{t`It is shown only once. Store it with your application’s other secrets.`}</Text>
         <TextInput
           label={label}
           value={secret}
@@ -181,9 +169,7 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
           >
             <Trans>Try it in the docs</Trans>
           </Button>
-          <Button size="xs" variant="subtle" onClick={onDone}>
-            <Trans>I have saved it</Trans>
-          </Button>
+          <Button size="xs" variant="subtle" onClick={onDone}>{t`I have saved it`}</Button>
         </Group>
       </Stack>
     </Alert>

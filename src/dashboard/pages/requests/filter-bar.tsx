@@ -1,6 +1,5 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Autocomplete, Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
@@ -82,9 +81,7 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
       </CollapsibleFilters>
       {isFiltered(filters) && (
         <Group mt="xs">
-          <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>
-            <Trans>Clear filters</Trans>
-          </Button>
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>{t`Clear filters`}</Button>
         </Group>
       )}
     </Box>

@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
@@ -25,24 +25,12 @@ export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) 
       <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={182}>
-              <Trans>Time</Trans>
-            </Table.Th>
-            <Table.Th w="26%">
-              <Trans>Request</Trans>
-            </Table.Th>
-            <Table.Th w={76}>
-              <Trans>Status</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Error</Trans>
-            </Table.Th>
-            <Table.Th w={92} ta="right">
-              <Trans>Duration</Trans>
-            </Table.Th>
-            <Table.Th w={128} visibleFrom="lg">
-              <Trans>Address</Trans>
-            </Table.Th>
+            <Table.Th w={182}>{t`Time`}</Table.Th>
+            <Table.Th w="26%">{t`Request`}</Table.Th>
+            <Table.Th w={76}>{t`Status`}</Table.Th>
+            <Table.Th>{t`Error`}</Table.Th>
+            <Table.Th w={92} ta="right">{t`Duration`}</Table.Th>
+            <Table.Th w={128} visibleFrom="lg">{t`Address`}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

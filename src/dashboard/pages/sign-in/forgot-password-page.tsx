@@ -20,9 +20,7 @@ export function ForgotPasswordPage() {
         {!isPending && !resetsByEmail && <AskOperator />}
         {resetsByEmail && sentTo === undefined && <RequestForm onSent={setSentTo} />}
         {sentTo !== undefined && <Sent to={sentTo} />}
-        <Anchor component={Link} to="/sign-in" size="sm" ta="center">
-          <Trans>Back to sign-in</Trans>
-        </Anchor>
+        <Anchor component={Link} to="/sign-in" size="sm" ta="center">{t`Back to sign-in`}</Anchor>
       </Stack>
     </SignedOutLayout>
   )
@@ -66,9 +64,7 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Text size="sm">
-          <Trans>We will send a link that sets a new password.</Trans>
-        </Text>
+        <Text size="sm">{t`We will send a link that sets a new password.`}</Text>
         {request.problem !== undefined && <ErrorAlert title={t`No email sent`} error={request.problem} />}
         <TextInput
           label={t`Email address`}
@@ -77,9 +73,7 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
           key={form.key('email')}
           {...form.getInputProps('email')}
         />
-        <Button type="submit" loading={request.isPending}>
-          <Trans>Send link</Trans>
-        </Button>
+        <Button type="submit" loading={request.isPending}>{t`Send link`}</Button>
       </Stack>
     </form>
   )

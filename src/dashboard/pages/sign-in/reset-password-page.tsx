@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -39,12 +38,8 @@ export function ResetPasswordPage() {
             key={form.key('password')}
             {...form.getInputProps('password')}
           />
-          <Button type="submit" loading={reset.isPending}>
-            <Trans>Set password and sign in</Trans>
-          </Button>
-          <Anchor component={Link} to="/forgot-password" size="sm" ta="center">
-            <Trans>Ask for a new link</Trans>
-          </Anchor>
+          <Button type="submit" loading={reset.isPending}>{t`Set password and sign in`}</Button>
+          <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Ask for a new link`}</Anchor>
         </Stack>
       </form>
     </SignedOutLayout>

@@ -102,12 +102,8 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
           key={form.key('password')}
           {...form.getInputProps('password')}
         />
-        <Button type="submit" loading={attempt.isPending}>
-          <Trans>Sign in</Trans>
-        </Button>
-        <Anchor component={Link} to="/forgot-password" size="sm" ta="center">
-          <Trans>Forgot password?</Trans>
-        </Anchor>
+        <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
+        <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</Anchor>
       </Stack>
     </form>
   )
@@ -175,9 +171,7 @@ function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
           key={form.key('code')}
           {...form.getInputProps('code')}
         />
-        <Button type="submit" loading={attempt.isPending}>
-          <Trans>Sign in</Trans>
-        </Button>
+        <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
       </Stack>
     </form>
   )

@@ -77,9 +77,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
           }}
         />
         <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />
-        <FormActions loading={add.isPending} onCancel={onDone}>
-          <Trans>Add to list</Trans>
-        </FormActions>
+        <FormActions loading={add.isPending} onCancel={onDone}>{t`Add to list`}</FormActions>
       </Stack>
     </form>
   )

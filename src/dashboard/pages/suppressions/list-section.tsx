@@ -138,26 +138,14 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
     <Table verticalSpacing="xs" fz="sm" visibleFrom="sm">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>
-            <Trans>Recipient</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Stopped</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Reason</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Since</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Added by</Trans>
-          </Table.Th>
+          <Table.Th>{t`Recipient`}</Table.Th>
+          <Table.Th>{t`Stopped`}</Table.Th>
+          <Table.Th>{t`Reason`}</Table.Th>
+          <Table.Th>{t`Since`}</Table.Th>
+          <Table.Th>{t`Added by`}</Table.Th>
           {onRemove && (
             <Table.Th>
-              <VisuallyHidden>
-                <Trans>Actions</Trans>
-              </VisuallyHidden>
+              <VisuallyHidden>{t`Actions`}</VisuallyHidden>
             </Table.Th>
           )}
         </Table.Tr>
@@ -229,9 +217,7 @@ function Recipient({ to }: Pick<UserSuppression, 'to'>) {
   if (to !== erasedRecipient) return showRecipient(to)
   return (
     <Tooltip label={t`The number was erased; only its keyed hash is kept. To remove the entry, search for the number.`}>
-      <Text component="span" size="sm" c="dimmed" tabIndex={0}>
-        <Trans>Erased</Trans>
-      </Text>
+      <Text component="span" size="sm" c="dimmed" tabIndex={0}>{t`Erased`}</Text>
     </Tooltip>
   )
 }

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { IconPlus } from '@tabler/icons-react'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -18,11 +17,7 @@ export function SuppressionsPage() {
       <PageHeader
         title={t`Suppressions`}
         description={t`Recipients who opted out. Waybill does not send them the messages that they stopped.`}
-        actions={
-          <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
-            <Trans>Add recipients</Trans>
-          </ChangeButton>
-        }
+        actions={<ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>{t`Add recipients`}</ChangeButton>}
       />
       <ListSection />
       <CategoriesSection />

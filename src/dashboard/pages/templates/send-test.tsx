@@ -41,9 +41,7 @@ export function SendTest({
   const { sandbox } = useUser()
   return (
     <Box component="section">
-      <Title order={3} mb={4}>
-        <Trans>Test message</Trans>
-      </Title>
+      <Title order={3} mb={4}>{t`Test message`}</Title>
       <Text size="sm" c="dimmed" mb="sm">
         {sandbox
           ? t`WhatsApp is simulated here: the message reaches no phone and costs nothing.`
@@ -66,11 +64,7 @@ export function SendTest({
             <Trans>Send test</Trans>
           </ChangeButton>
         </Box>
-        {!canChange && (
-          <Text size="sm" c="dimmed">
-            <Trans>Viewers cannot send test messages.</Trans>
-          </Text>
-        )}
+        {!canChange && <Text size="sm" c="dimmed">{t`Viewers cannot send test messages.`}</Text>}
         {problem !== undefined && <ErrorAlert title={t`Test not sent`} error={problem} />}
         {sent && <SentTestAlert test={sent} />}
       </Stack>

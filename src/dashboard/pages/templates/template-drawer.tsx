@@ -164,9 +164,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
         </Stack>
         <Stack gap="lg">
           <Box component="section">
-            <Title order={3} mb={4}>
-              <Trans>Variables</Trans>
-            </Title>
+            <Title order={3} mb={4}>{t`Variables`}</Title>
             <ValueFields
               placeholders={placeholders}
               valueFields={valueFields}
@@ -250,16 +248,10 @@ interface ValueFieldsProps {
 
 function ValueFields({ placeholders, valueFields, whatsAppAccountId, form }: ValueFieldsProps) {
   if (placeholders.length === 0 && valueFields.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        <Trans>This template has no variables.</Trans>
-      </Text>
-    )
+    return <Text size="sm" c="dimmed">{t`This template has no variables.`}</Text>
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
-        <Trans>Prefilled with examples. The preview updates as you type.</Trans>
-      </Text>
+      <Text size="sm" c="dimmed">{t`Prefilled with examples. The preview updates as you type.`}</Text>
       {placeholders.map(({ key }) => (
         <TextInput
           key={key}

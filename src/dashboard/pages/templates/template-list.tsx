@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -28,9 +27,7 @@ export function TemplateList({ templates, linkTo }: TemplateListProps) {
       <PhoneList templates={rows} linkTo={linkTo} />
       {templates.length > shown && (
         <Center p="md">
-          <Button variant="default" onClick={() => setShown(shown + stepSize)}>
-            <Trans>Show more</Trans>
-          </Button>
+          <Button variant="default" onClick={() => setShown(shown + stepSize)}>{t`Show more`}</Button>
         </Center>
       )}
     </>
@@ -42,18 +39,10 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
     <Table visibleFrom="sm" horizontalSpacing="sm" fz="sm" highlightOnHover>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>
-            <Trans>Template</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Status</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Category</Trans>
-          </Table.Th>
-          <Table.Th>
-            <Trans>Quality</Trans>
-          </Table.Th>
+          <Table.Th>{t`Template`}</Table.Th>
+          <Table.Th>{t`Status`}</Table.Th>
+          <Table.Th>{t`Category`}</Table.Th>
+          <Table.Th>{t`Quality`}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

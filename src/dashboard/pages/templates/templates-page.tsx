@@ -51,11 +51,7 @@ function NoAccount() {
     <EmptyState
       icon={IconBrandWhatsapp}
       title={t`No WhatsApp account yet`}
-      action={
-        <Button component={Link} to={`/${accountId}/whatsapp-accounts`}>
-          <Trans>Go to WhatsApp accounts</Trans>
-        </Button>
-      }
+      action={<Button component={Link} to={`/${accountId}/whatsapp-accounts`}>{t`Go to WhatsApp accounts`}</Button>}
     >
       <Trans>Templates belong to a WhatsApp account. Add an account to sync its templates.</Trans>
     </EmptyState>
@@ -96,9 +92,7 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
         </Group>
       )}
       {loaded.length > 0 && found.length === 0 && (
-        <EmptyState icon={IconSearch} title={t`No matching templates`}>
-          <Trans>Try another name or status.</Trans>
-        </EmptyState>
+        <EmptyState icon={IconSearch} title={t`No matching templates`}>{t`Try another name or status.`}</EmptyState>
       )}
       {found.length > 0 && (
         <Paper withBorder>
@@ -146,9 +140,7 @@ function Actions() {
         <Trans>Sync now</Trans>
       </ChangeButton>
       {canChange && (
-        <Button component={Link} to={newTemplate} leftSection={<IconPlus size={16} />}>
-          <Trans>New template</Trans>
-        </Button>
+        <Button component={Link} to={newTemplate} leftSection={<IconPlus size={16} />}>{t`New template`}</Button>
       )}
     </>
   )

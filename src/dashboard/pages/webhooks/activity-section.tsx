@@ -151,18 +151,10 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
         >
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">
-                <Trans>Failure</Trans>
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                <Trans>Failed attempts</Trans>
-              </Table.Th>
-              <Table.Th scope="col">
-                <Trans>First attempt</Trans>
-              </Table.Th>
-              <Table.Th scope="col">
-                <Trans>Last attempt</Trans>
-              </Table.Th>
+              <Table.Th scope="col">{t`Failure`}</Table.Th>
+              <Table.Th scope="col" ta="right">{t`Failed attempts`}</Table.Th>
+              <Table.Th scope="col">{t`First attempt`}</Table.Th>
+              <Table.Th scope="col">{t`Last attempt`}</Table.Th>
               <Table.Th scope="col" aria-label={t`Action`} />
             </Table.Tr>
           </Table.Thead>

@@ -40,12 +40,8 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
           <SigningSecret secret={added.secret} />
           <ReceiverExample />
           <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              <Trans>Close</Trans>
-            </Button>
-            <Button onClick={() => void navigate(added.endpointId)}>
-              <Trans>View endpoint</Trans>
-            </Button>
+            <Button variant="default" onClick={onClose}>{t`Close`}</Button>
+            <Button onClick={() => void navigate(added.endpointId)}>{t`View endpoint`}</Button>
           </Group>
         </Stack>
       ) : (
@@ -104,9 +100,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           {...form.getInputProps('description')}
         />
         <EndpointLimits form={form} />
-        <FormActions loading={add.isPending} onCancel={onCancel}>
-          <Trans>Add endpoint</Trans>
-        </FormActions>
+        <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add endpoint`}</FormActions>
       </Stack>
     </form>
   )
@@ -115,9 +109,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
 function ReceiverExample() {
   return (
     <Stack gap="xs">
-      <Text size="sm">
-        <Trans>In TypeScript or JavaScript, use the Waybill package:</Trans>
-      </Text>
+      <Text size="sm">{t`In TypeScript or JavaScript, use the Waybill package:`}</Text>
       <CodeBlock label={t`Example receiver`} code={writeReceiver(location.origin)} />
       <Text size="sm" c="dimmed">
         <Trans>

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Box, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
@@ -85,9 +84,7 @@ export function AttemptChart({ title, slots, slotSeconds, shows, description }: 
         <Text size="xs" c="dimmed">
           {first && describeSlot(first, 0)}
         </Text>
-        <Text size="xs" c="dimmed">
-          <Trans>Now</Trans>
-        </Text>
+        <Text size="xs" c="dimmed">{t`Now`}</Text>
       </Group>
     </Box>
   )

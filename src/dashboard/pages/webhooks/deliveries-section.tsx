@@ -74,9 +74,7 @@ export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliv
           invalidates={[webhooksKey(accountId)]}
           about={({ messageId }) =>
             messageId !== undefined && (
-              <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-                <Trans>View message</Trans>
-              </Anchor>
+              <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</Anchor>
             )
           }
         />
@@ -108,9 +106,7 @@ function NoDeliveries({ shown, waiting, onShowWaiting }: NoDeliveriesProps) {
           other: 'None has failed for good; # are waiting for their next attempt.',
         })}
       </Text>
-      <Button size="xs" variant="default" onClick={onShowWaiting}>
-        <Trans>Show waiting</Trans>
-      </Button>
+      <Button size="xs" variant="default" onClick={onShowWaiting}>{t`Show waiting`}</Button>
     </Group>
   )
 }

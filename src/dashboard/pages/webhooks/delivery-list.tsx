@@ -218,9 +218,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
           <NextAttempt delivery={delivery} />
         </Box>
         {type === undefined ? (
-          <Text size="xs" c="dimmed" maw={220}>
-            <Trans>The event has been deleted and cannot be sent again.</Trans>
-          </Text>
+          <Text size="xs" c="dimmed" maw={220}>{t`The event has been deleted and cannot be sent again.`}</Text>
         ) : (
           <ChangeButton
             size="xs"
@@ -313,12 +311,7 @@ function countAttempts({ attempts: { length } }: Delivery): string {
 
 /** The attempts of a delivery with the responses. */
 function AttemptList({ attempts }: { attempts: Attempt[] }) {
-  if (attempts.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        <Trans>No attempts yet.</Trans>
-      </Text>
-    )
+  if (attempts.length === 0) return <Text size="sm" c="dimmed">{t`No attempts yet.`}</Text>
   return (
     <Stack component="ol" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
       {attempts.map((attempt) => (

@@ -122,12 +122,8 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
         )}
         <EndpointLimits form={form} />
         <Group justify="flex-end" gap="sm" className={styles['modalActions'] ?? ''}>
-          <Button variant="default" onClick={onClose}>
-            <Trans>Cancel</Trans>
-          </Button>
-          <Button type="submit" loading={update.isPending}>
-            <Trans>Save</Trans>
-          </Button>
+          <Button variant="default" onClick={onClose}>{t`Cancel`}</Button>
+          <Button type="submit" loading={update.isPending}>{t`Save`}</Button>
         </Group>
       </Stack>
     </form>

@@ -57,9 +57,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           {failure && (
             <Text size="sm" mt={4} fw={500} c="var(--mantine-color-error)">
               {describeFailure(failure)}{' '}
-              <Anchor component={Link} to={`${endpointId}#deliveries`} fz="inherit">
-                <Trans>See the deliveries</Trans>
-              </Anchor>
+              <Anchor component={Link} to={`${endpointId}#deliveries`} fz="inherit">{t`See the deliveries`}</Anchor>
             </Text>
           )}
           <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
@@ -122,23 +120,9 @@ export function EventBadges({ events }: Pick<Endpoint, 'events'>) {
 }
 
 export function EndpointBadge({ endpoint: { state, failingSince } }: { endpoint: Endpoint }) {
-  if (state === 'disabled')
-    return (
-      <StatusBadge tone="neutral">
-        <Trans>Disabled</Trans>
-      </StatusBadge>
-    )
-  if (failingSince !== undefined)
-    return (
-      <StatusBadge tone="bad">
-        <Trans>Failing</Trans>
-      </StatusBadge>
-    )
-  return (
-    <StatusBadge tone="good">
-      <Trans>Enabled</Trans>
-    </StatusBadge>
-  )
+  if (state === 'disabled') return <StatusBadge tone="neutral">{t`Disabled`}</StatusBadge>
+  if (failingSince !== undefined) return <StatusBadge tone="bad">{t`Failing`}</StatusBadge>
+  return <StatusBadge tone="good">{t`Enabled`}</StatusBadge>
 }
 
 export function isFailing({ state, failingSince }: Endpoint): boolean {

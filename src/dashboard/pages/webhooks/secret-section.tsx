@@ -112,17 +112,13 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
       {rotated ? (
         <Stack>
           {rotated.previousSecretUntil === undefined ? (
-            <Text size="sm">
-              <Trans>The old secret is no longer used. Update your application now.</Trans>
-            </Text>
+            <Text size="sm">{t`The old secret is no longer used. Update your application now.`}</Text>
           ) : (
             <OverlapNotice until={rotated.previousSecretUntil} />
           )}
           <SigningSecret secret={rotated.secret} />
           <Group justify="flex-end">
-            <Button onClick={onClose}>
-              <Trans>Done</Trans>
-            </Button>
+            <Button onClick={onClose}>{t`Done`}</Button>
           </Group>
         </Stack>
       ) : (
@@ -150,12 +146,8 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
             </Stack>
           </Radio.Group>
           <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              <Trans>Cancel</Trans>
-            </Button>
-            <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
-              <Trans>Rotate secret</Trans>
-            </Button>
+            <Button variant="default" onClick={onClose}>{t`Cancel`}</Button>
+            <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>{t`Rotate secret`}</Button>
           </Group>
         </Stack>
       )}

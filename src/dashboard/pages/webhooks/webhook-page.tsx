@@ -31,9 +31,7 @@ export function WebhookPage() {
   const endpoint = data?.items.find((endpoint) => endpoint.endpointId === endpointId)
   return (
     <>
-      <BackLink to={`/${accountId}/webhooks`}>
-        <Trans>Webhooks</Trans>
-      </BackLink>
+      <BackLink to={`/${accountId}/webhooks`}>{t`Webhooks`}</BackLink>
       <PageHeader
         title={endpoint ? hostOf(endpoint.url) : t`Webhook endpoint`}
         badge={endpoint && <EndpointBadge endpoint={endpoint} />}
@@ -77,9 +75,7 @@ function EditEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
-      <ChangeButton variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
-        <Trans>Edit</Trans>
-      </ChangeButton>
+      <ChangeButton variant="default" leftSection={<IconPencil size={16} />} onClick={open}>{t`Edit`}</ChangeButton>
       <EditEndpointModal endpoint={endpoint} opened={opened} onClose={close} />
     </>
   )
@@ -91,11 +87,7 @@ function EndpointNotFound() {
     <EmptyState
       icon={IconWebhookOff}
       title={t`Endpoint not found`}
-      action={
-        <Button component={Link} to={`/${accountId}/webhooks`} variant="default">
-          <Trans>Show all endpoints</Trans>
-        </Button>
-      }
+      action={<Button component={Link} to={`/${accountId}/webhooks`} variant="default">{t`Show all endpoints`}</Button>}
     >
       <Trans>Check the address. The endpoint may have been removed.</Trans>
     </EmptyState>
@@ -114,23 +106,14 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
           name: t`Last success`,
           value:
             lastDeliveredAt === undefined ? (
-              <Dimmed>
-                <Trans>None among the latest deliveries</Trans>
-              </Dimmed>
+              <Dimmed>{t`None among the latest deliveries`}</Dimmed>
             ) : (
               <DateTime at={lastDeliveredAt} />
             ),
         },
         {
           name: t`Waiting`,
-          value:
-            waiting === 0 ? (
-              <Dimmed>
-                <Trans>None</Trans>
-              </Dimmed>
-            ) : (
-              countWaiting(waiting)
-            ),
+          value: waiting === 0 ? <Dimmed>{t`None`}</Dimmed> : countWaiting(waiting),
         },
         ...(limits === undefined ? [] : [{ name: t`Limits`, value: limits }]),
         ...(hasHeaders

@@ -23,11 +23,7 @@ export function WebhooksPage() {
   const { data, error, isPending, refetch } = useEndpoints(accountId)
   const activity = useActivity(accountId)
   const [adding, { open, close }] = useDisclosure()
-  const addButton = (
-    <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
-      <Trans>Add endpoint</Trans>
-    </ChangeButton>
-  )
+  const addButton = <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>{t`Add endpoint`}</ChangeButton>
   const isEmpty = data?.items.length === 0
   return (
     <>

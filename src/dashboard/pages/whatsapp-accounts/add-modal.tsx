@@ -108,9 +108,7 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
         <Text size="sm" c="dimmed">
           <Trans>The token and the secret are stored encrypted. They cannot be viewed again, only replaced.</Trans>
         </Text>
-        <FormActions loading={add.isPending} onCancel={onCancel}>
-          <Trans>Add account</Trans>
-        </FormActions>
+        <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add account`}</FormActions>
       </Stack>
     </form>
   )
@@ -127,28 +125,18 @@ function AddedStep({ onClose }: { onClose: () => void }) {
           {describe(sync.data)}
         </Alert>
         <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            <Trans>Close</Trans>
-          </Button>
-          <Button component={Link} to={`/${accountId}/templates`}>
-            <Trans>View templates</Trans>
-          </Button>
+          <Button variant="default" onClick={onClose}>{t`Close`}</Button>
+          <Button component={Link} to={`/${accountId}/templates`}>{t`View templates`}</Button>
         </Group>
       </Stack>
     )
   return (
     <Stack>
-      <Text size="sm">
-        <Trans>Next, sync the templates from WhatsApp. Only synced templates can be sent.</Trans>
-      </Text>
+      <Text size="sm">{t`Next, sync the templates from WhatsApp. Only synced templates can be sent.`}</Text>
       {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={onClose}>
-          <Trans>Later</Trans>
-        </Button>
-        <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>
-          <Trans>Sync templates</Trans>
-        </Button>
+        <Button variant="default" onClick={onClose}>{t`Later`}</Button>
+        <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>{t`Sync templates`}</Button>
       </Group>
     </Stack>
   )

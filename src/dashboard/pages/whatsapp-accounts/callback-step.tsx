@@ -46,9 +46,7 @@ export function CallbackStep({ whatsAppAccountId, ...step }: StepContext & { wha
   return (
     <Step {...step} {...describeStep()} state={{ ...state, findings }}>
       {lacksSecret ? (
-        <ReplaceSecretsButton whatsAppAccountId={whatsAppAccountId}>
-          <Trans>Add app secret</Trans>
-        </ReplaceSecretsButton>
+        <ReplaceSecretsButton whatsAppAccountId={whatsAppAccountId}>{t`Add app secret`}</ReplaceSecretsButton>
       ) : (
         <Alert color="yellow" icon={<IconTool />}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -33,9 +33,7 @@ export function ConnectPage() {
   const [inspected, setInspected] = useState<Inspected>()
   return (
     <>
-      <BackLink to={`/${accountId}/whatsapp-accounts`}>
-        <Trans>WhatsApp accounts</Trans>
-      </BackLink>
+      <BackLink to={`/${accountId}/whatsapp-accounts`}>{t`WhatsApp accounts`}</BackLink>
       <PageHeader
         title={t`Connect a number`}
         description={t`Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated.`}
@@ -85,9 +83,7 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
             {...form.getInputProps('accessToken')}
           />
           <Group>
-            <ChangeButton type="submit" loading={inspect.isPending}>
-              <Trans>Check token</Trans>
-            </ChangeButton>
+            <ChangeButton type="submit" loading={inspect.isPending}>{t`Check token`}</ChangeButton>
           </Group>
           {report && <TokenResult report={report} />}
         </Stack>
@@ -102,9 +98,7 @@ function TokenInstructions() {
   const { sandbox } = useUser()
   return (
     <Stack gap="sm" mt="lg">
-      <Title order={3} size="h5">
-        <Trans>Where to find a token</Trans>
-      </Title>
+      <Title order={3} size="h5">{t`Where to find a token`}</Title>
       {sandbox && (
         <Text size="sm">
           <Trans>
@@ -113,9 +107,7 @@ function TokenInstructions() {
           </Trans>
         </Text>
       )}
-      <Text size="sm">
-        <Trans>For a server, use a token that does not expire:</Trans>
-      </Text>
+      <Text size="sm">{t`For a server, use a token that does not expire:`}</Text>
       <List type="ordered" size="sm" spacing={4}>
         <List.Item>
           <Trans>
@@ -126,18 +118,14 @@ function TokenInstructions() {
             at Meta, and add a system user.
           </Trans>
         </List.Item>
-        <List.Item>
-          <Trans>Select Assign assets: your app and your WhatsApp account, each with full control.</Trans>
-        </List.Item>
+        <List.Item>{t`Select Assign assets: your app and your WhatsApp account, each with full control.`}</List.Item>
         <List.Item>
           <Trans>
             Select Generate token, your app, the expiry “Never”, and both permissions: <Code>{messaging}</Code> to send,{' '}
             <Code>{management}</Code> to read numbers and templates.
           </Trans>
         </List.Item>
-        <List.Item>
-          <Trans>Copy the token. Meta shows it once.</Trans>
-        </List.Item>
+        <List.Item>{t`Copy the token. Meta shows it once.`}</List.Item>
       </List>
       <Text size="sm">
         <Trans>
@@ -250,9 +238,7 @@ function NumberSection({ accessToken, report }: Inspected) {
             description={t`It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show.`}
           />
           <Group>
-            <Button type="submit" loading={add.isPending}>
-              <Trans>Connect number</Trans>
-            </Button>
+            <Button type="submit" loading={add.isPending}>{t`Connect number`}</Button>
           </Group>
         </Stack>
       </form>
@@ -275,17 +261,11 @@ function NumberLabel({ number, account }: NumberLabelProps) {
         {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}
       </Text>
       {number.onBusinessApp === true ? (
-        <StatusBadge tone="good">
-          <Trans>Also in the WhatsApp Business app</Trans>
-        </StatusBadge>
+        <StatusBadge tone="good">{t`Also in the WhatsApp Business app`}</StatusBadge>
       ) : isRegistered(number) ? (
-        <StatusBadge tone="good">
-          <Trans>Registered</Trans>
-        </StatusBadge>
+        <StatusBadge tone="good">{t`Registered`}</StatusBadge>
       ) : (
-        <StatusBadge tone="neutral">
-          <Trans>Not registered yet</Trans>
-        </StatusBadge>
+        <StatusBadge tone="neutral">{t`Not registered yet`}</StatusBadge>
       )}
     </Group>
   )

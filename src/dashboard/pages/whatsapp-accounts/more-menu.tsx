@@ -46,11 +46,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
     change: (named) => api.whatsAppAccount.setMessagingAccount.mutate({ ...named, setting: otherAccount }),
     done: t`Messaging account of sends changed.`,
   })
-  const button = (
-    <ChangeButton size="xs" variant="default">
-      <Trans>More</Trans>
-    </ChangeButton>
-  )
+  const button = <ChangeButton size="xs" variant="default">{t`More`}</ChangeButton>
   if (!canChange) return button
   return (
     <>

@@ -73,11 +73,7 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
     >
       <Stack gap="sm">
         <DescriptionList items={details} />
-        {!active && (
-          <Text size="sm">
-            <Trans>The account is still inactive. Activate it to send from it again.</Trans>
-          </Text>
-        )}
+        {!active && <Text size="sm">{t`The account is still inactive. Activate it to send from it again.`}</Text>}
       </Stack>
     </Alert>
   )
@@ -168,11 +164,7 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
           {describeDefault(account)}
         </Text>
         <Group gap="xs">
-          {!isTokenFine && (
-            <ChangeButton size="xs" onClick={onReplace}>
-              <Trans>Replace token</Trans>
-            </ChangeButton>
-          )}
+          {!isTokenFine && <ChangeButton size="xs" onClick={onReplace}>{t`Replace token`}</ChangeButton>}
           <ActivateButton account={account} onActivated={onActivated} />
         </Group>
       </Stack>

@@ -86,9 +86,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
             The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
           </Trans>
         </Text>
-        <FormActions loading={replace.isPending} onCancel={onClose}>
-          <Trans>Replace</Trans>
-        </FormActions>
+        <FormActions loading={replace.isPending} onCancel={onClose}>{t`Replace`}</FormActions>
       </Stack>
     </form>
   )

@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { SetUpState } from './checklist.ts'
 
@@ -6,22 +6,10 @@ import type { SetUpState } from './checklist.ts'
 export function SetUpBadge({ state: { kind } }: { state: SetUpState }) {
   switch (kind) {
     case 'ready':
-      return (
-        <StatusBadge tone="good">
-          <Trans>Ready to send</Trans>
-        </StatusBadge>
-      )
+      return <StatusBadge tone="good">{t`Ready to send`}</StatusBadge>
     case 'incomplete':
-      return (
-        <StatusBadge tone="warning">
-          <Trans>Setup incomplete</Trans>
-        </StatusBadge>
-      )
+      return <StatusBadge tone="warning">{t`Setup incomplete`}</StatusBadge>
     case 'blocked':
-      return (
-        <StatusBadge tone="bad">
-          <Trans>Cannot send</Trans>
-        </StatusBadge>
-      )
+      return <StatusBadge tone="bad">{t`Cannot send`}</StatusBadge>
   }
 }

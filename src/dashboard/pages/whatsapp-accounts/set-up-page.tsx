@@ -42,9 +42,7 @@ export function SetUpPage() {
   if (!account) return <NotFoundPage />
   return (
     <>
-      <BackLink to={`/${accountId}/whatsapp-accounts`}>
-        <Trans>WhatsApp accounts</Trans>
-      </BackLink>
+      <BackLink to={`/${accountId}/whatsapp-accounts`}>{t`WhatsApp accounts`}</BackLink>
       <PageHeader
         title={nameNumber(account)}
         badge={<SetUpBadge state={toSetUpState(account)} />}
@@ -153,9 +151,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
             isNext={next === 'test'}
           />
         ) : (
-          <Text size="sm" c="dimmed">
-            <Trans>Register the number first.</Trans>
-          </Text>
+          <Text size="sm" c="dimmed">{t`Register the number first.`}</Text>
         )}
       </Step>
       <Step
@@ -219,9 +215,7 @@ function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
   if (others.length === 0) return null
   return (
     <Stack gap="sm" mb="lg" id="health" tabIndex={-1} component="section" aria-labelledby="health-title">
-      <Title order={2} id="health-title">
-        <Trans>Health</Trans>
-      </Title>
+      <Title order={2} id="health-title">{t`Health`}</Title>
       {others.map((finding) => (
         <FindingText key={finding.code} finding={finding}>
           {finding.code === 'deactivated' && (

@@ -147,15 +147,11 @@ export function SentMessage({ messageId }: { messageId: string }) {
     <Group gap="xs" role="status">
       {status !== undefined && (
         <>
-          <Text size="sm">
-            <Trans>Status of the test message:</Trans>
-          </Text>
+          <Text size="sm">{t`Status of the test message:`}</Text>
           <MessageStatusBadge status={status} />
         </>
       )}
-      <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-        <Trans>View message</Trans>
-      </Anchor>
+      <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</Anchor>
     </Group>
   )
 }

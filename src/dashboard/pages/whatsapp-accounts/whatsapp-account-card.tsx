@@ -52,11 +52,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
           </Title>
           <Group gap={6} mt={6}>
             <State account={account} />
-            {account.isDefault && (
-              <LabelBadge>
-                <Trans>Default</Trans>
-              </LabelBadge>
-            )}
+            {account.isDefault && <LabelBadge>{t`Default`}</LabelBadge>}
           </Group>
         </Box>
         <Group gap="xs">
@@ -126,17 +122,8 @@ function useHealthOf({ whatsAppAccountId }: WhatsAppAccount): WhatsAppAccountHea
 function State({ account }: { account: WhatsAppAccount }) {
   const health = useHealthOf(account)
   if (account.active) return health?.active ? <SetUpBadge state={toSetUpState(health)} /> : null
-  if (account.switchedOff)
-    return (
-      <StatusBadge tone="neutral">
-        <Trans>Inactive</Trans>
-      </StatusBadge>
-    )
-  return (
-    <StatusBadge tone="bad">
-      <Trans>Inactive: rejected by WhatsApp</Trans>
-    </StatusBadge>
-  )
+  if (account.switchedOff) return <StatusBadge tone="neutral">{t`Inactive`}</StatusBadge>
+  return <StatusBadge tone="bad">{t`Inactive: rejected by WhatsApp`}</StatusBadge>
 }
 
 function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {

@@ -23,11 +23,7 @@ export function WhatsAppAccountsPage() {
       <Trans>Connect a number</Trans>
     </ChangeButton>
   )
-  const addButton = (
-    <ChangeButton variant="default" onClick={open}>
-      <Trans>Add by ID</Trans>
-    </ChangeButton>
-  )
+  const addButton = <ChangeButton variant="default" onClick={open}>{t`Add by ID`}</ChangeButton>
   return (
     <>
       <PageHeader

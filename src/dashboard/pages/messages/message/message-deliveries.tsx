@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { useDisclosure } from '@mantine/hooks'
@@ -20,9 +19,7 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
         {failedImmediately
           ? t`The send request returned the error, so no webhook was sent.`
           : t`No events have been sent for this message yet.`}{' '}
-        <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
-          <Trans>View webhooks</Trans>
-        </Anchor>
+        <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">{t`View webhooks`}</Anchor>
       </Text>
     )
   }
@@ -32,9 +29,7 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
       invalidates={[messageKey(accountId, message.messageId)]}
       about={({ endpointId, payload }) => (
         <Stack gap={4} align="flex-start" mb={4}>
-          <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
-            <Trans>View endpoint</Trans>
-          </Anchor>
+          <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">{t`View endpoint`}</Anchor>
           {payload !== undefined && <EventPayload payload={payload} />}
         </Stack>
       )}
@@ -48,9 +43,7 @@ function EventPayload({ payload }: { payload: string }) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
-      <Anchor component="button" type="button" size="sm" onClick={open}>
-        <Trans>View payload</Trans>
-      </Anchor>
+      <Anchor component="button" type="button" size="sm" onClick={open}>{t`View payload`}</Anchor>
       <Modal opened={opened} onClose={close} title={t`Webhook payload`} size="lg">
         <CodeBlock label={t`Payload`} code={format(payload)} />
       </Modal>

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -38,9 +37,7 @@ export function MessageDetails({ message }: { message: Message }) {
           name: t`External ID`,
           value:
             externalId === undefined ? (
-              <Text span inherit c="dimmed">
-                <Trans>None</Trans>
-              </Text>
+              <Text span inherit c="dimmed">{t`None`}</Text>
             ) : (
               <Copyable label={t`external ID`} value={externalId} />
             ),

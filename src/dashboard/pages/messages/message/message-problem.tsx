@@ -17,11 +17,7 @@ export function MessageProblem({ error, onRetry }: { error: unknown; onRetry: ()
     <EmptyState
       icon={IconMailOff}
       title={t`Message not found`}
-      action={
-        <Button component={Link} to={`/${accountId}/messages`} variant="default">
-          <Trans>Show all messages</Trans>
-        </Button>
-      }
+      action={<Button component={Link} to={`/${accountId}/messages`} variant="default">{t`Show all messages`}</Button>}
     >
       <Trans>Check the address. The message may be older than the retention period.</Trans>
     </EmptyState>

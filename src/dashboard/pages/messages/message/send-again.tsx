@@ -45,9 +45,7 @@ export function SendAgainModal({ message, found, onClose, onSent }: SendAgainMod
             {obstacle}
           </Alert>
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              <Trans>Close</Trans>
-            </Button>
+            <Button variant="default" onClick={onClose}>{t`Close`}</Button>
           </Group>
         </Stack>
       )}

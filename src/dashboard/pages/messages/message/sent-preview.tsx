@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -29,11 +30,7 @@ export function SentPreview({ history: { message } }: { history: MessageHistory 
             </Trans>
           </Note>
         )}
-        {templateChanged && (
-          <Note>
-            <Trans>The template was changed later. This is the text that was sent.</Trans>
-          </Note>
-        )}
+        {templateChanged && <Note>{t`The template was changed later. This is the text that was sent.`}</Note>}
       </Stack>
     )
   }
@@ -108,18 +105,8 @@ interface WhyNotStoredProps {
 /** Explains why the preview shows the current template with its placeholders. */
 function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
   const { accountId, viewedUntil } = useAccount()
-  if (viewedUntil !== undefined)
-    return (
-      <Note>
-        <Trans>Only members of the account see what was sent.</Trans>
-      </Note>
-    )
-  if (found.kind === 'found' && takesCode(found.template))
-    return (
-      <Note>
-        <Trans>One-time codes are never stored.</Trans>
-      </Note>
-    )
+  if (viewedUntil !== undefined) return <Note>{t`Only members of the account see what was sent.`}</Note>
+  if (found.kind === 'found' && takesCode(found.template)) return <Note>{t`One-time codes are never stored.`}</Note>
   switch (content?.state) {
     case undefined:
       return null
@@ -135,12 +122,7 @@ function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
         </Note>
       )
     case 'not_stored':
-      if (message.to === erasedRecipient)
-        return (
-          <Note>
-            <Trans>What the message said was erased with its recipient.</Trans>
-          </Note>
-        )
+      if (message.to === erasedRecipient) return <Note>{t`What the message said was erased with its recipient.`}</Note>
       return (
         <Note>
           <Trans>

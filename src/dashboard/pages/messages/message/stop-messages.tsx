@@ -98,9 +98,7 @@ function SuppressedNote({ entry: { allMessages, since } }: { entry: Suppression 
           On the suppression list since <LogTime at={since} />. Stopped: {nameCategories(categories ?? ['MARKETING'])}.
         </Trans>
       )}{' '}
-      <Anchor component={Link} to={`/${accountId}/suppressions`} size="sm">
-        <Trans>Suppressions</Trans>
-      </Anchor>
+      <Anchor component={Link} to={`/${accountId}/suppressions`} size="sm">{t`Suppressions`}</Anchor>
     </Text>
   )
 }

@@ -51,9 +51,7 @@ export function EditorPage() {
   })
   return (
     <>
-      <BackLink to={toList()}>
-        <Trans>Templates</Trans>
-      </BackLink>
+      <BackLink to={toList()}>{t`Templates`}</BackLink>
       <PageHeader
         title={isNew ? t`New template` : t`Edit template`}
         description={

@@ -1,6 +1,5 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Button, Divider, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconAlertCircle, IconSend } from '@tabler/icons-react'
 import { type SubmitEvent, useContext, useState } from 'react'
@@ -129,9 +128,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
               <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
                 {isNew ? t`Submit for review` : t`Submit changes`}
               </ChangeButton>
-              <Button variant="default" onClick={onCancel}>
-                <Trans>Cancel</Trans>
-              </Button>
+              <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
             </Group>
           </Box>
           <Box visibleFrom="md">
@@ -160,9 +157,7 @@ function Preview({ template }: { template: TemplateDefinition }) {
   const fileOf = (header: TemplateHeaderDefinition | undefined) => files.get(header?.sample?.handle ?? '')
   return (
     <>
-      <Text size="sm" c="dimmed" mb="xs">
-        <Trans>Preview with your example values</Trans>
-      </Text>
+      <Text size="sm" c="dimmed" mb="xs">{t`Preview with your example values`}</Text>
       <MessagePreview
         template={{ components: toPreview(template), language: template.language }}
         variables={previewValues(template)}
