@@ -198,6 +198,25 @@ test('keeps the filters in the URL and the focus in the field', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('takes a custom range that is typed', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await openOfAccount('messages?range=custom&from=2000-01-01T00:00:00Z')
+  await page.getByRole('row', { name: /order-1/ }).waitFor()
+  const from = page.getByLabel('From', { exact: true })
+
+  // Month, day, year and time: each key of a complete field changes its value.
+  await from.focus()
+  await page.keyboard.type('12252998')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.type('1145PM')
+
+  expect(await from.inputValue()).toBe('2998-12-25T23:45')
+  await page.getByText('No matching messages').waitFor()
+  expect(await from.inputValue()).toBe('2998-12-25T23:45')
+  expect(pageErrors).toEqual([])
+})
+
 test('filters by template and error code and shows the reason', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await account.template({ name: 'invoice_ready', body: 'Hello.' })

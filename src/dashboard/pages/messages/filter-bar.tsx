@@ -11,6 +11,7 @@ import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
+import { useAppliedText } from '../../ui/use-applied-text.ts'
 import { useTemplates } from '../templates/use-templates.ts'
 import { FilterChips, type SendingNumber, useSendingNumbers } from './filter-chips.tsx'
 import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
@@ -159,20 +160,36 @@ function CustomRange({
   return (
     // Wide enough for date, time and the calendar button.
     <SimpleGrid type="container" cols={{ base: 1, '420px': 2, '720px': 4 }} spacing="sm" mt="sm">
-      <TextInput
-        type="datetime-local"
-        label={t`From`}
-        value={toLocalInput(filters.from)}
-        onChange={({ currentTarget: { value } }) => onChange({ from: fromLocalInput(value) ?? '' })}
-      />
-      <TextInput
-        type="datetime-local"
+      <TimeField label={t`From`} value={filters.from} onApply={(from) => onChange({ from })} />
+      <TimeField
         label={t`Until`}
-        value={toLocalInput(filters.until)}
+        value={filters.until}
         error={isBackwards && t`Must be after the start time.`}
-        onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
+        onApply={(until) => onChange({ until })}
       />
     </SimpleGrid>
+  )
+}
+
+interface TimeFieldProps {
+  label: string
+  /** The applied time. */
+  value: string
+  error?: string | false
+  onApply: (at: string) => void
+}
+
+/** Not applied at each key: a browser forgets the typed part of a number if the page sets the field. */
+function TimeField({ label, value, error, onApply }: TimeFieldProps) {
+  const { text, change } = useAppliedText(toLocalInput(value), (typed) => onApply(fromLocalInput(typed) ?? ''))
+  return (
+    <TextInput
+      type="datetime-local"
+      label={label}
+      value={text}
+      error={error}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
   )
 }
 
