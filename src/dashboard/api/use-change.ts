@@ -12,7 +12,7 @@ interface Change<Input, Output> {
   done?: string | ((output: Output) => string)
   onDone?: (output: Output, input: Input) => void
   /** Replaces the error notification, for forms that show their own errors. */
-  onFailure?: (error: unknown) => void
+  onFailure?: (error: unknown, input: Input) => void
 }
 
 /** A mutation that invalidates queries and notifies the user. */
@@ -71,9 +71,9 @@ export function useChoice<Value, Output = unknown>(
       setChoice(undefined)
       onDone?.(output, input)
     },
-    onFailure: (error) => {
+    onFailure: (error, value) => {
       setChoice(undefined)
-      ;(onFailure ?? notifyFailure)(error)
+      ;(onFailure ?? notifyFailure)(error, value)
     },
   })
   const choose = (value: Value) => {
@@ -85,6 +85,11 @@ export function useChoice<Value, Output = unknown>(
 
 export function notifySuccess(message: string): void {
   notifications.show({ message, color: 'waybill' })
+}
+
+/** Stays until the user closes it. */
+export function notifyWarning(message: string): void {
+  notifications.show({ message, color: 'yellow', autoClose: false })
 }
 
 export function notifyFailure(error: unknown): void {

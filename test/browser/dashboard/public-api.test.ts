@@ -281,6 +281,25 @@ test('shows an invalid address as a field error and keeps the input', async () =
   expect(pageErrors).toEqual([])
 })
 
+test('keeps a typed address while other entries of the allow-list change', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const field = page.getByLabel('Address or range')
+  await field.fill('192.0.2.0/24')
+  await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
+  await page.getByText('Allow-list saved.').waitFor()
+  expect(await field.inputValue()).toBe('192.0.2.0/24')
+
+  await page.route(/publicApi\.setAllowList/, (route) => route.abort())
+  await page.getByRole('button', { name: 'Remove 127.0.0.1' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow all addresses' }).click()
+  await page.getByText('Something went wrong').waitFor()
+
+  expect(await field.inputValue()).toBe('192.0.2.0/24')
+  expect(await field.getAttribute('aria-invalid')).not.toBe('true')
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('asks before an empty allow-list allows all addresses', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')

@@ -3,35 +3,52 @@ import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, Code, Group, Paper, Stack, Text, TextInput, Tooltip } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import ipaddr from 'ipaddr.js'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { formatList } from '../../language/format.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { notifyFailure, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, StatusBadge } from '../../ui/badges.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type ApiAccess, apiAccessKey, useRecentUse } from './use-api-access.ts'
 
+/** What happens to the field that proposed a list. */
+interface Outcome {
+  onSaved?: () => void
+  /** Replaces the error notification. */
+  onFailed?: (error: unknown) => void
+}
+
+interface Proposal extends Outcome {
+  next: string[]
+}
+
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
   const { accountId, canChange } = useAccount()
   /** The list to confirm. */
-  const [confirming, setConfirming] = useState<string[]>()
+  const [confirming, setConfirming] = useState<Proposal>()
   const save = useChange({
-    change: (allowList: string[]) => api.publicApi.setAllowList.mutate({ accountId, allowList }),
+    change: ({ next }: Proposal) => api.publicApi.setAllowList.mutate({ accountId, allowList: next }),
     invalidates: [apiAccessKey(accountId)],
     done: t`Allow-list saved.`,
-    onDone: () => setConfirming(undefined),
-    onFailure: () => setConfirming(undefined),
+    onDone: (_saved, { onSaved }) => {
+      setConfirming(undefined)
+      onSaved?.()
+    },
+    onFailure: (error, { onFailed = notifyFailure }) => {
+      setConfirming(undefined)
+      onFailed(error)
+    },
   })
   const callers = useRecentUse()?.addresses ?? []
-  const propose = (next: string[]) => {
+  const propose = (next: string[], outcome: Outcome = {}) => {
     const locksOut = listLockedOut(next, { allowList, callers, you }).length > 0
     const opensToAll = next.length === 0 && allowList.length > 0
-    if (locksOut || opensToAll) setConfirming(next)
-    else save.mutate(next)
+    if (locksOut || opensToAll) setConfirming({ next, ...outcome })
+    else save.mutate({ next, ...outcome })
   }
   return (
     <Section
@@ -59,18 +76,16 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
           <AddAddressForm
             offered={covers(allowList, you.address) && allowList.length > 0 ? undefined : you.address}
             pending={save.isPending}
-            error={save.error}
-            saved={save.isSuccess ? save.data : undefined}
-            onAdd={(entries) => propose([...new Set([...allowList, ...entries])])}
+            onAdd={(entries, outcome) => propose([...new Set([...allowList, ...entries])], outcome)}
           />
         )}
       </Stack>
       <AllowListWarning
-        proposed={confirming}
-        lockedOut={confirming ? listLockedOut(confirming, { allowList, callers, you }) : []}
+        proposed={confirming?.next}
+        lockedOut={confirming ? listLockedOut(confirming.next, { allowList, callers, you }) : []}
         address={you.address}
         pending={save.isPending}
-        onSave={save.mutate}
+        onSave={(next) => save.mutate({ ...confirming, next })}
         onClose={() => setConfirming(undefined)}
       />
     </Section>
@@ -120,25 +135,18 @@ interface AddAddressFormProps {
   /** The user's address; absent if the list covers it. */
   offered: string | undefined
   pending: boolean
-  /** Why the last save failed. */
-  error: unknown
-  /** Changes after each save, to reset the field. */
-  saved: object | undefined
-  onAdd: (entries: string[]) => void
+  onAdd: (entries: string[], outcome: Outcome) => void
 }
 
-function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFormProps) {
+function AddAddressForm({ offered, pending, onAdd }: AddAddressFormProps) {
   const [text, setText] = useState('')
   const [refused, setRefused] = useState<string>()
-  useEffect(() => {
-    if (saved) setText('')
-  }, [saved])
-  useEffect(() => setRefused(error ? readRefusal(error) : undefined), [error])
+  const onFailed = (error: unknown) => setRefused(readRefusal(error))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     // Users paste several entries at once.
     const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
-    if (entries.length > 0) onAdd(entries)
+    if (entries.length > 0) onAdd(entries, { onSaved: () => setText(''), onFailed })
     else setRefused(t`Enter an address or a range.`)
   }
   return (
@@ -162,7 +170,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         <Group gap="sm" mt={{ base: 0, sm: 25 }}>
           <Button type="submit" variant="default" loading={pending}>{t`Add to list`}</Button>
           {offered !== undefined && (
-            <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered])}>
+            <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered], { onFailed })}>
               <Trans>Add my address ({offered})</Trans>
             </Button>
           )}
