@@ -203,6 +203,29 @@ test('saves rules and quiet hours', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('keeps rules that somebody else changed meanwhile', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const rules = () => getAlertSettings(dashboard.server.deps, account.accountId)
+  await openOfAccount('alerts')
+  const rate = page.getByLabel('Failure rate in percent')
+  await rate.waitFor()
+  await updateAlertRules(dashboard.server.deps, account.accountId, { noStatusMinMessages: 7 })
+
+  // After the first change, the page has loaded the rules again.
+  for (const percent of [35, 36]) {
+    await rate.fill(String(percent))
+    await page.getByRole('button', { name: 'Save rules' }).click()
+    await expect.poll(async () => (await rules()).failureRatePercent).toBe(percent)
+    await page
+      .getByText('Alert rules saved.')
+      .nth(percent - 35)
+      .waitFor()
+  }
+
+  expect((await rules()).noStatusMinMessages).toBe(7)
+  expect(pageErrors).toEqual([])
+})
+
 test('shows the problems of invalid rules at their fields', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')

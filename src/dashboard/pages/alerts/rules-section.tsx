@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useState } from 'react'
 import {
   type AlertRules,
   defaultAlertRules,
@@ -101,8 +102,10 @@ function checkNumber(name: keyof typeof ranges, isOn: (form: RulesForm) => boole
   return (typed: TypedNumber, form: RulesForm) => (isOn(form) ? checkWholeNumber(typed, ranges[name]) : null)
 }
 
-export function RulesSection({ rules }: { rules: AlertRules }) {
+export function RulesSection({ rules: current }: { rules: AlertRules }) {
   const { accountId, canChange } = useAccount()
+  // What the form started from: compared with a later state, saving would revert changes of other members.
+  const [rules, setRules] = useState(current)
   const form = useForm({
     initialValues: toForm(rules),
     validate: {
@@ -118,6 +121,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
     change: (next: AlertRules) => api.alert.update.mutate({ accountId, ...changesBetween(rules, next) }),
     invalidates: [alertsKey(accountId)],
     done: t`Alert rules saved.`,
+    onDone: (_saved, next) => setRules(next),
   })
   const { values } = form
   const field = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name) })

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
+import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { eventTypes } from '../../../../contracts/events.ts'
 import { api } from '../../api/client.ts'
@@ -37,8 +38,10 @@ interface FormValues extends EndpointValues {
 
 type Changes = Omit<Parameters<typeof api.webhook.update.mutate>[0], 'accountId' | 'endpointId'>
 
-function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'opened'>) {
+function EditEndpointForm({ endpoint: current, onClose }: Omit<EditEndpointModalProps, 'opened'>) {
   const { accountId } = useAccount()
+  // What the form started from: compared with a later state, saving would revert changes of other members.
+  const [endpoint] = useState(current)
   const form = useForm<FormValues>({
     initialValues: {
       url: endpoint.url,
