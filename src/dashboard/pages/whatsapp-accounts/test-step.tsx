@@ -42,11 +42,8 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   const choices = listTrials(templates)
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { to: '', template: '' },
-    onValuesChange: (values) => {
-      setTyped(values.to)
-      setChosenName(values.template)
-    },
+    initialValues: { to: '' },
+    onValuesChange: ({ to }) => setTyped(to),
     validate: { to: (to) => findNumberProblem(to) ?? null },
   })
   const send = useFormChange(form, {
@@ -54,21 +51,19 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     invalidates: [healthKey(accountId)],
     onDone: onSent,
   })
-  if (choices.length === 0)
+  const chosen = choices.find((choice) => nameOf(choice) === chosenName) ?? choices[0]
+  if (!chosen)
     return (
       <Text size="sm" c="dimmed">
         <Trans>Sync the templates first. The test needs an approved template without images, videos or files.</Trans>
       </Text>
     )
-  const chosenTrial = choices.find((choice) => nameOf(choice) === chosenName) ?? choices[0]
   const category = templates.find(
-    ({ name, language }) => name === chosenTrial?.template && language === chosenTrial.language,
+    ({ name, language }) => name === chosen.template && language === chosen.language,
   )?.category
-  const submit = form.onSubmit(({ to, template }) => {
-    const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
-    if (!chosen) return
-    send.submit({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) })
-  })
+  const submit = form.onSubmit(({ to }) =>
+    send.submit({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) }),
+  )
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
@@ -88,9 +83,9 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
             label={t`Template`}
             description={t`Variables are filled with the template’s examples.`}
             data={choices.map(nameOf)}
-            defaultValue={nameOf(choices[0] ?? { template: '', language: '' })}
+            value={nameOf(chosen)}
             allowDeselect={false}
-            onChange={(value) => form.setFieldValue('template', value ?? '')}
+            onChange={(value) => setChosenName(value ?? undefined)}
           />
         </Group>
         <NumberSuggestion typed={typed} onAccept={(number) => form.setFieldValue('to', number)} />
