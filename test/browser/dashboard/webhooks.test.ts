@@ -296,6 +296,23 @@ test('shows deliveries that look the same in one row', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('keeps a delivery open that would share its row with a new one', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/read` })
+  await deliver(account)
+  await openOfAccount(`webhooks/${endpointId}`)
+  const deliveries = sectionOf(page, 'Deliveries')
+  const rows = deliveries.getByRole('button', { name: /^message.delivered.*Delivered/ })
+  await rows.click()
+  await deliveries.getByText('Attempt 1', { exact: true }).waitFor()
+
+  await deliver(account)
+
+  await expect.poll(() => rows.count()).toBe(2)
+  expect(await deliveries.getByText('Attempt 1', { exact: true }).count()).toBe(1)
+  expect(pageErrors).toEqual([])
+})
+
 async function openRedelivery(page: Page) {
   await sectionOf(page, 'Deliveries').getByRole('button', { name: 'Redeliver…' }).click()
   return page.getByRole('dialog', { name: 'Redeliver events' })

@@ -8,10 +8,18 @@ export interface DeliveryGroup<D extends Delivery = Delivery> {
   deliveries: [D, ...D[]]
 }
 
-/** Groups deliveries that look the same. Groups are in the order of their first delivery. */
-export function groupDeliveries<D extends Delivery>(deliveries: readonly D[]): DeliveryGroup<D>[] {
+/**
+ * Groups deliveries that look the same. Groups are in the order of their first delivery. Those that are read stay alone,
+ * because a row that joins a group closes.
+ */
+export function groupDeliveries<D extends Delivery>(
+  deliveries: readonly D[],
+  read: readonly string[] = [],
+): DeliveryGroup<D>[] {
   const groups = Map.groupBy(deliveries, (delivery) =>
-    [delivery.createdAt.slice(0, 13), delivery.type, delivery.state, describeLastAttempt(delivery)].join(' '),
+    read.includes(delivery.deliveryId)
+      ? delivery.deliveryId
+      : [delivery.createdAt.slice(0, 13), delivery.type, delivery.state, describeLastAttempt(delivery)].join(' '),
   )
   return [...groups].flatMap(([text, [first, ...rest]]) =>
     // The key becomes part of an element ID.

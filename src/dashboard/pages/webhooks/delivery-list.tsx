@@ -42,11 +42,20 @@ export const deliveryStateNames = {
 
 /** A list of deliveries that expand to show their attempts. */
 export function DeliveryList<D extends Delivery>({ isGrouped = false, ...list }: DeliveryListProps<D>) {
+  const [opened, setOpened] = useState<string[]>([])
   const groups = isGrouped
-    ? groupDeliveries(list.deliveries)
+    ? groupDeliveries(list.deliveries, opened)
     : list.deliveries.map((delivery): DeliveryGroup<D> => ({ key: delivery.deliveryId, deliveries: [delivery] }))
   return (
-    <Accordion multiple order={3} chevronPosition="left" keepMounted={false} variant="contained">
+    <Accordion
+      multiple
+      value={opened}
+      onChange={setOpened}
+      order={3}
+      chevronPosition="left"
+      keepMounted={false}
+      variant="contained"
+    >
       {groups.map((group) =>
         group.deliveries.length === 1 ? (
           <DeliveryItem key={group.deliveries[0].deliveryId} delivery={group.deliveries[0]} list={list} />
