@@ -12,12 +12,13 @@ import '../../../contracts/facts/changes.ts'
 import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
 import { capitalize, say, sayFact } from '../language/facts.ts'
+import { formatNumber } from '../language/format.ts'
 import { translate } from '../language/i18n.ts'
 import { useLanguage } from '../language/language.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { AuditEntry, listAudit } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
-import { notifyFailure, notifySuccess } from '../api/use-change.ts'
+import { notifyFailure, notifySuccess, notifyWarning } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
@@ -49,6 +50,7 @@ export function AuditLogPage() {
     placeholderData: keepPreviousData,
   })
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
+  const isEmpty = log.isSuccess && !log.isPlaceholderData && entries.length === 0
   return (
     <>
       <PageHeader
@@ -75,16 +77,14 @@ export function AuditLogPage() {
       </FilterRow>
       {log.isPending && <TableSkeleton rows={16} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
-      {log.isSuccess && entries.length === 0 && search !== '' && (
+      {isEmpty && search !== '' && (
         <Text size="sm">
           <Trans>No entry has “{search}”.</Trans>
           {language !== 'en' && ` ${t`Actions are searched by their English names.`}`}
         </Text>
       )}
-      {log.isSuccess && entries.length === 0 && search === '' && isFiltered && (
-        <Text size="sm">{t`No entry matches.`}</Text>
-      )}
-      {log.isSuccess && entries.length === 0 && !isFiltered && (
+      {isEmpty && search === '' && isFiltered && <Text size="sm">{t`No entry matches.`}</Text>}
+      {isEmpty && !isFiltered && (
         <EmptyState icon={IconHistory} title={t`No entries yet`}>
           <Trans>Changes made here, or by an operator on the command line, appear on this page.</Trans>
         </EmptyState>
@@ -172,13 +172,13 @@ function ExportButton({ filter }: { filter: Filter }) {
   const { viewedUntil } = useAccount()
   const exported = useMutation({
     mutationFn: async () => {
-      const entries = await loadEntries(filter)
+      const loaded = await loadEntries(filter)
       // Operators change nothing; that they view the account is recorded.
       if (viewedUntil === undefined)
         await api.audit.recordExport.mutate({ accountId: filter.accountId, of: 'auditLog' })
-      return entries
+      return loaded
     },
-    onSuccess: (entries) => {
+    onSuccess: ({ entries, isCut }) => {
       const rows = entries.map((entry) => [
         toSheetTime(entry.at),
         say(entry, 'who'),
@@ -191,6 +191,10 @@ function ExportButton({ filter }: { filter: Filter }) {
       saveFile('audit-log.csv', [byteOrderMark + toCsv([header, ...rows])], 'text/csv;charset=utf-8')
       const exported = plural(entries.length, { one: '# entry exported.', other: '# entries exported.' })
       notifySuccess(`${exported} ${describeSeparator()}`)
+      if (isCut)
+        notifyWarning(
+          t`The file contains only the newest ${formatNumber(entries.length)} matching entries. To export older ones, choose earlier dates.`,
+        )
     },
     onError: notifyFailure,
   })
@@ -206,7 +210,7 @@ function ExportButton({ filter }: { filter: Filter }) {
   )
 }
 
-async function loadEntries(filter: Filter): Promise<Entry[]> {
+async function loadEntries(filter: Filter): Promise<{ entries: Entry[]; isCut: boolean }> {
   const entries: Entry[] = []
   let cursor: string | undefined
   for (let page = 0; page < maxExportedPages; page++) {
@@ -215,7 +219,7 @@ async function loadEntries(filter: Filter): Promise<Entry[]> {
     cursor = nextCursor
     if (cursor === undefined) break
   }
-  return entries
+  return { entries, isCut: cursor !== undefined }
 }
 
 type Entry = z.output<typeof AuditEntry>

@@ -365,6 +365,19 @@ test('records changes in the audit log', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('says that an export of the audit log lacks older entries', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('audit-log')
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+  // A log without an end.
+  const data = { items: [], nextCursor: 'more' }
+  await page.route(/audit\.list/, (route) => route.fulfill({ json: { result: { data } } }))
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+
+  await page.getByText(/^The file contains only the newest .* matching entries\./).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)('API pages are accessible in %s', async (colorScheme) => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('public-api')
