@@ -2,13 +2,14 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Box, Button, Group, Text } from '@mantine/core'
 import { IconAlertCircle, IconBuildingOff, IconEye, IconPlayerPause } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from 'react-router'
 import { operatorApi } from '../api/client.ts'
 import { useChange } from '../api/use-change.ts'
 import { describeFinding } from '../pages/whatsapp-accounts/describe.ts'
 import { stepOf } from '../pages/whatsapp-accounts/step-names.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
-import { AccountContext, useAccount, useUser } from '../session/session.ts'
+import { AccountContext, sessionKey, useAccount, useUser } from '../session/session.ts'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { nameNumber } from '../ui/phone-number.ts'
@@ -63,10 +64,16 @@ function AccountBanners() {
 function OperatorBanner({ until }: { until: string }) {
   const { accountId, name } = useAccount()
   const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const leave = async () => {
+    await navigate('/console')
+    // The session lists the account: without it, this page would not be found.
+    await queryClient.invalidateQueries({ queryKey: sessionKey })
+  }
   const close = useChange({
     change: () => operatorApi.account.closeView.mutate({ accountId }),
     invalidates: [],
-    onDone: () => void navigate('/console'),
+    onDone: () => void leave(),
   })
   return (
     <Box role="note" aria-label={t`Operator view`} mb="lg">

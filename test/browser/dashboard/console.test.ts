@@ -101,6 +101,9 @@ test('suspends and resumes an account, and views it read-only', async () => {
   await page.getByText('Opened the account to view it as an operator of this server').first().waitFor()
   await banner.getByRole('button', { name: 'Stop viewing' }).click()
   await page.getByRole('heading', { name: 'Console', exact: true }).waitFor()
+  // The page knows it without loading again.
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await open(`/${shop.accountId}/messages`)
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 

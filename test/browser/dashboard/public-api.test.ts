@@ -209,6 +209,20 @@ test('stores message contents for some days, and asks before deleting them', asy
   expect(pageErrors).toEqual([])
 })
 
+test('says once that the days of message contents were not saved', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const section = page.getByRole('region', { name: 'Message contents' })
+  await section.getByLabel('Store message contents').click()
+  await section.getByLabel('Delete after (days)').fill('7')
+  await page.route(/publicApi\.setMessageContents/, (route) => route.abort())
+  await section.getByRole('button', { name: 'Save' }).click()
+
+  await section.getByRole('alert').getByText('Could not reach the server.').waitFor()
+  expect(await page.getByText('Could not reach the server.').count()).toBe(1)
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('asks before a user locks out their own address and warns afterwards', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')

@@ -75,7 +75,7 @@ export function AccountsSection() {
     >
       {accounts.isPending && <TableSkeleton rows={5} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
-      {accounts.isSuccess && items.length === 0 && (
+      {accounts.isSuccess && !accounts.isPlaceholderData && items.length === 0 && (
         <EmptyState icon={IconBuilding} title={search === '' ? t`No accounts` : t`No matching accounts`} />
       )}
       {items.length > 0 && (

@@ -5,13 +5,13 @@ import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { translate } from '../../language/i18n.ts'
 import { maxContentsDays } from '../../../../contracts/dashboard/public-api.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { notifyFailureMessage, useChange } from '../../api/use-change.ts'
+import { useChange, useFormChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeDays } from '../../ui/time.ts'
 import { checkWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
 import { WholeNumberField } from '../../ui/fields.tsx'
@@ -22,16 +22,10 @@ const daysRange = { min: 1, max: maxContentsDays }
 
 /** Whether message contents are stored, and for how long. */
 export function MessageContentsSection({ keptDays }: { keptDays: number | undefined }) {
-  const { accountId, canChange } = useAccount()
+  const { canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
   const isOn = keptDays !== undefined
-  const change = useChange({
-    change: (days: number | null) => api.publicApi.setMessageContents.mutate({ accountId, keptDays: days }),
-    invalidates: [apiAccessKey(accountId), ['messageContent', accountId]],
-    done: ({ keptDays: days }) =>
-      days === null ? t`Message contents are not stored.` : t`Message contents are stored for ${describeDays(days)}.`,
-    onDone: close,
-  })
+  const change = useChange({ ...useRetention(), onDone: close })
   return (
     <Section
       id="message-contents"
@@ -46,7 +40,7 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
           disabled={!canChange || change.isPending}
           onChange={() => (isOn ? open() : change.mutate(defaultDays))}
         />
-        {isOn && <RetentionForm key={keptDays} keptDays={keptDays} onSave={change.mutateAsync} />}
+        {isOn && <RetentionForm key={keptDays} keptDays={keptDays} />}
       </Stack>
       <ConfirmModal
         opened={confirming}
@@ -61,23 +55,27 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
   )
 }
 
-interface RetentionFormProps {
-  keptDays: number
-  onSave: (days: number) => Promise<unknown>
+/** The change of how many days contents are stored; null: not at all. */
+function useRetention() {
+  const { accountId } = useAccount()
+  return {
+    change: (keptDays: number | null) => api.publicApi.setMessageContents.mutate({ accountId, keptDays }),
+    invalidates: [apiAccessKey(accountId), ['messageContent', accountId]],
+    done: ({ keptDays }: { keptDays: number | null }) =>
+      keptDays === null
+        ? t`Message contents are not stored.`
+        : t`Message contents are stored for ${describeDays(keptDays)}.`,
+  }
 }
 
-function RetentionForm({ keptDays, onSave }: RetentionFormProps) {
+function RetentionForm({ keptDays }: { keptDays: number }) {
   const { canChange } = useAccount()
   const form = useForm<{ keptDays: TypedNumber }>({
     initialValues: { keptDays },
     validate: { keptDays: (days) => checkWholeNumber(days, daysRange) },
   })
-  const submit = form.onSubmit(({ keptDays: days }) => {
-    onSave(Number(days)).catch((error: unknown) => {
-      const rest = showInForm(form, error)
-      if (rest !== undefined) notifyFailureMessage(rest)
-    })
-  })
+  const save = useFormChange(form, useRetention())
+  const submit = form.onSubmit(({ keptDays: days }) => save.submit(Number(days)))
   if (!canChange)
     return (
       <Text size="sm">
@@ -86,6 +84,7 @@ function RetentionForm({ keptDays, onSave }: RetentionFormProps) {
     )
   return (
     <form onSubmit={submit} noValidate>
+      {save.problem !== undefined && <ErrorAlert error={save.problem} />}
       <Group align="flex-end" gap="sm">
         <WholeNumberField
           label={t`Delete after (days)`}

@@ -64,7 +64,7 @@ export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliv
     >
       {log.isPending && <LoadingSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
-      {log.isSuccess && deliveries.length === 0 && (
+      {log.isSuccess && !log.isPlaceholderData && deliveries.length === 0 && (
         <NoDeliveries shown={shown} waiting={waiting} onShowWaiting={() => setShown('waiting')} />
       )}
       {deliveries.length > 0 && (

@@ -75,7 +75,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
                   {sending
                     ? describeProgress(sending)
                     : uploaded
-                      ? `${formatSize(uploaded.size)}, uploaded`
+                      ? t`${formatSize(uploaded.size)}, uploaded`
                       : t`Uploaded`}
                 </Text>
               </Box>
