@@ -23,19 +23,29 @@ interface PageRequest {
   cursor?: string
 }
 
-/** Reads a log page by page, newest first. Refreshes while only the first page is loaded. */
+/** Reads a list page by page. Refreshes, if at all, while only the first page is loaded. */
+export function usePages<Page extends { nextCursor?: string | undefined }>(
+  queryKey: QueryKey,
+  list: (page: { cursor?: string }, options: { signal: AbortSignal }) => Promise<Page>,
+  { refreshMilliseconds }: { refreshMilliseconds?: number } = {},
+) {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => list(pageParam === '' ? {} : { cursor: pageParam }, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 && refreshMilliseconds) || false,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Reads a log, newest first. */
 export function useLog<Page extends LogPage>(
   queryKey: QueryKey,
   list: (page: PageRequest, options: { signal: AbortSignal }) => Promise<Page>,
 ) {
-  const log = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      list({ limit: logPageSize, ...(pageParam !== '' && { cursor: pageParam }) }, { signal }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
-    placeholderData: keepPreviousData,
+  const log = usePages(queryKey, (page, options) => list({ limit: logPageSize, ...page }, options), {
+    refreshMilliseconds,
   })
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = log
   const loadMore = useLoadUntilFound(async () => {

@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
 // The texts of changes, to show times in the time zone of the reader in English too.
@@ -19,6 +19,7 @@ import type { InputOf } from '../../../contracts/procedure.ts'
 import type { AuditEntry, listAudit } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
 import { notifyFailure, notifySuccess, notifyWarning } from '../api/use-change.ts'
+import { usePages } from '../api/use-log.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
@@ -42,13 +43,7 @@ export function AuditLogPage() {
   const [choice, setChoice] = useState<Choice>(noChoice)
   const filter = { accountId, ...(search !== '' && { search }), ...toFilter(choice) }
   const isFiltered = Object.keys(filter).length > 1
-  const log = useInfiniteQuery({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam }) => api.audit.list.query({ ...filter, ...(pageParam && { cursor: pageParam }) }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    placeholderData: keepPreviousData,
-  })
+  const log = usePages(['audit', filter], (page, options) => api.audit.list.query({ ...filter, ...page }, options))
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && !log.isPlaceholderData && entries.length === 0
   return (

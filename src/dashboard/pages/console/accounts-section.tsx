@@ -4,11 +4,11 @@ import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { translate } from '../../language/i18n.ts'
 import { type AccountOrder, accountOrders, type ConsoleAccount } from '../../../../contracts/dashboard/console.ts'
 import { operatorApi } from '../../api/client.ts'
+import { usePages } from '../../api/use-log.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { Tone } from '../../ui/tone.ts'
 import { Section } from '../../ui/page.tsx'
@@ -33,18 +33,11 @@ export function AccountsSection() {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
   const [action, setAction] = useState<AccountAction>()
-  const accounts = useInfiniteQuery({
-    queryKey: [...consoleAccountsKey, search, order],
-    queryFn: ({ pageParam, signal }) =>
-      operatorApi.account.list.query(
-        { order, ...(search !== '' && { search }), ...(pageParam !== '' && { cursor: pageParam }) },
-        { signal },
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
-  })
+  const accounts = usePages(
+    [...consoleAccountsKey, search, order],
+    (page, options) => operatorApi.account.list.query({ order, ...(search !== '' && { search }), ...page }, options),
+    { refreshMilliseconds },
+  )
   const items = dedupe(accounts.data?.pages.flatMap((page) => page.items) ?? [])
   return (
     <Section

@@ -3,12 +3,12 @@ import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
+import { usePages } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section, useHashTarget } from '../../ui/page.tsx'
@@ -113,22 +113,10 @@ function NoDeliveries({ shown, waiting, onShowWaiting }: NoDeliveriesProps) {
 
 /** Refreshes while only the first page is loaded. */
 function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
-  return useInfiniteQuery({
-    queryKey: [...webhooksKey(accountId), 'deliveries', endpointId, shown],
-    queryFn: ({ pageParam, signal }) =>
-      api.webhook.deliveries.query(
-        {
-          accountId,
-          endpointId,
-          limit: pageSize,
-          ...(shown !== 'all' && { state: shown }),
-          ...(pageParam !== '' && { cursor: pageParam }),
-        },
-        { signal },
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
-    placeholderData: keepPreviousData,
-  })
+  const input = { accountId, endpointId, limit: pageSize, ...(shown !== 'all' && { state: shown }) }
+  return usePages(
+    [...webhooksKey(accountId), 'deliveries', endpointId, shown],
+    (page, options) => api.webhook.deliveries.query({ ...input, ...page }, options),
+    { refreshMilliseconds },
+  )
 }
