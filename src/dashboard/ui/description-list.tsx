@@ -9,20 +9,22 @@ interface Item {
   value: ReactNode
 }
 
-/** A list of names and values. The names are as wide as the longest one, up to three tenths of the list. */
-export function DescriptionList({ items }: { items: Item[] }) {
+/** A list of names and values, without those that are false. The names are as wide as the longest one, up to three tenths of the list. */
+export function DescriptionList({ items }: { items: (Item | false)[] }) {
   return (
     <Box component="dl" m={0} className={styles['list']}>
-      {items.map(({ name, value, id = name }) => (
-        <Fragment key={id}>
-          <Text component="dt" size="sm" c="dimmed">
-            {name}
-          </Text>
-          <Box component="dd" m={0} fz="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
-            {value}
-          </Box>
-        </Fragment>
-      ))}
+      {items
+        .filter((item) => item !== false)
+        .map(({ name, value, id = name }) => (
+          <Fragment key={id}>
+            <Text component="dt" size="sm" c="dimmed">
+              {name}
+            </Text>
+            <Box component="dd" m={0} fz="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
+              {value}
+            </Box>
+          </Fragment>
+        ))}
     </Box>
   )
 }

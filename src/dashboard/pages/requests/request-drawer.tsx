@@ -60,13 +60,14 @@ function Details({ request }: { request: ApiRequestDetails }) {
           { name: t`Time`, value: <LogTime at={request.at} /> },
           { name: t`Call`, value: `${request.method} ${request.path}` },
           { name: t`Status`, value: <HttpStatus request={request} /> },
-          ...(errorCode === undefined ? [] : [{ name: t`Error code`, value: <ErrorCode code={errorCode} /> }]),
+          errorCode !== undefined && { name: t`Error code`, value: <ErrorCode code={errorCode} /> },
           { name: t`Duration`, value: describeDuration(request.durationMilliseconds) },
           { name: t`API key`, value: `${request.keyStart}…` },
           { name: t`Address`, value: request.address },
-          ...(externalId === undefined
-            ? []
-            : [{ name: t`External ID`, value: <Copyable label={t`external ID`} value={externalId} /> }]),
+          externalId !== undefined && {
+            name: t`External ID`,
+            value: <Copyable label={t`external ID`} value={externalId} />,
+          },
           ...messageIds.map((messageId) => ({
             id: messageId,
             name: t`Message`,

@@ -226,8 +226,8 @@ function TemplateProperties({ template }: { template: OwnTemplate }) {
     <DescriptionList
       items={[
         { name: t`Status`, value: <TemplateStatusBadge template={template} /> },
-        ...(rejectedReason === undefined ? [] : [{ name: t`Rejection reason`, value: inWords(rejectedReason) }]),
-        ...(category === undefined ? [] : [{ name: t`Category`, value: inWords(category) }]),
+        rejectedReason !== undefined && { name: t`Rejection reason`, value: inWords(rejectedReason) },
+        category !== undefined && { name: t`Category`, value: inWords(category) },
         { name: t`Quality`, value: <QualityBadge quality={qualityScore} /> },
         { name: t`Last synced`, value: <DateTime at={syncedAt} /> },
       ]}

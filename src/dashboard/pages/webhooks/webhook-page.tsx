@@ -115,10 +115,11 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
           name: t`Waiting`,
           value: waiting === 0 ? <Dimmed>{t`None`}</Dimmed> : countWaiting(waiting),
         },
-        ...(limits === undefined ? [] : [{ name: t`Limits`, value: limits }]),
-        ...(hasHeaders
-          ? [{ name: t`Headers`, value: t`Custom headers are sent with each request. Their values are not shown.` }]
-          : []),
+        limits !== undefined && { name: t`Limits`, value: limits },
+        hasHeaders && {
+          name: t`Headers`,
+          value: t`Custom headers are sent with each request. Their values are not shown.`,
+        },
         { name: t`Added`, value: <DateTime at={createdAt} /> },
         { name: 'ID', value: <Copyable label={t`endpoint ID`} value={endpointId} /> },
       ]}

@@ -56,10 +56,10 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
 function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
   const details = [
-    ...(displayPhoneNumber === undefined ? [] : [{ name: t`Number`, value: toInternational(displayPhoneNumber) }]),
-    ...(verifiedName === undefined ? [] : [{ name: t`Verified name`, value: verifiedName }]),
+    displayPhoneNumber !== undefined && { name: t`Number`, value: toInternational(displayPhoneNumber) },
+    verifiedName !== undefined && { name: t`Verified name`, value: verifiedName },
     { name: t`Quality`, value: <QualityBadge quality={qualityRating} /> },
-    ...(throughputLevel === undefined ? [] : [{ name: t`Throughput`, value: describeThroughput(throughputLevel) }]),
+    throughputLevel !== undefined && { name: t`Throughput`, value: describeThroughput(throughputLevel) },
   ]
   return (
     <Alert

@@ -19,18 +19,15 @@ export function MessageDetails({ message }: { message: Message }) {
     <DescriptionList
       items={[
         { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} shown={showRecipient(to)} /> },
-        ...(simulated === undefined ? [] : [{ name: t`Simulated outcome`, value: simulated }]),
-        ...(waId === undefined
-          ? []
-          : [
-              {
-                name: t`Number in WhatsApp`,
-                value: <Copyable label={t`number in WhatsApp`} value={waId} shown={showRecipient(waId)} />,
-              },
-            ]),
-        ...(userId === undefined
-          ? []
-          : [{ name: t`User ID in WhatsApp`, value: <Copyable label={t`user ID in WhatsApp`} value={userId} /> }]),
+        simulated !== undefined && { name: t`Simulated outcome`, value: simulated },
+        waId !== undefined && {
+          name: t`Number in WhatsApp`,
+          value: <Copyable label={t`number in WhatsApp`} value={waId} shown={showRecipient(waId)} />,
+        },
+        userId !== undefined && {
+          name: t`User ID in WhatsApp`,
+          value: <Copyable label={t`user ID in WhatsApp`} value={userId} />,
+        },
         { name: t`Template`, value: template },
         { name: t`Language`, value: language },
         {
@@ -44,9 +41,10 @@ export function MessageDetails({ message }: { message: Message }) {
         },
         { name: t`Sent from`, value: <Sender whatsAppAccountId={message.accountId} /> },
         { name: t`Message ID`, value: <Copyable label={t`message ID`} value={messageId} /> },
-        ...(waMessageId === undefined
-          ? []
-          : [{ name: t`WhatsApp ID`, value: <Copyable label={t`WhatsApp ID`} value={waMessageId} /> }]),
+        waMessageId !== undefined && {
+          name: t`WhatsApp ID`,
+          value: <Copyable label={t`WhatsApp ID`} value={waMessageId} />,
+        },
         { name: t`Request`, value: <RequestOfMessage messageId={messageId} /> },
       ]}
     />
