@@ -2,7 +2,6 @@ import { msg } from '@lingui/core/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import { useNavigate } from 'react-router'
-import type { Role } from '../../../contracts/procedure.ts'
 import { api } from '../api/client.ts'
 import { isRetryable, readFailure } from '../api/failure.ts'
 import { notifyFailure } from '../api/use-change.ts'
@@ -49,15 +48,9 @@ export function useUser(): Session {
   return session
 }
 
-interface Account {
-  accountId: string
-  name: string
-  role: Role
+type Account = Session['accounts'][number] & {
   /** False for viewers. The server also enforces it. */
   canChange: boolean
-  suspendedAt?: string | undefined
-  /** Present if the user views the account as an operator of the server. */
-  viewedUntil?: string | undefined
 }
 
 export const AccountContext = createContext<Account | undefined>(undefined)

@@ -13,12 +13,7 @@ import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { consoleKey } from './use-console.ts'
 
-interface Created {
-  name: string
-  accountId: string
-  ownerEmail: string
-  invitationLink?: string | undefined
-}
+type Created = Awaited<ReturnType<typeof operatorApi.account.create.mutate>> & { ownerEmail: string }
 
 export function CreateAccountButton() {
   const [opened, { open, close }] = useDisclosure()

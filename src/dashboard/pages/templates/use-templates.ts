@@ -61,10 +61,7 @@ export function useTemplateProblems(accountId: string | undefined) {
   })
 }
 
-export interface SyncResult {
-  synced: number
-  approved: number
-}
+export type SyncResult = Awaited<ReturnType<typeof api.template.sync.mutate>>
 
 interface Sync {
   done?: (result: SyncResult) => string

@@ -5,7 +5,6 @@ import { Accordion, Badge, Box, Button, Code, Group, Stack, Text } from '@mantin
 import { IconRefresh } from '@tabler/icons-react'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { Facts } from '../../../../contracts/facts/fact.ts'
 import { say, toSentence } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
@@ -343,12 +342,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
   )
 }
 
-interface AttemptResult {
-  statusCode?: number | undefined
-  error?: string | undefined
-  facts?: Facts | undefined
-  responseStart?: string | undefined
-}
+type AttemptResult = Partial<Pick<Attempt, 'statusCode' | 'error' | 'facts' | 'responseStart'>>
 
 /** The error, unless the status code already shows it, and the start of the response. */
 export function ResponseDetails({ attempt: { statusCode, error, facts, responseStart } }: { attempt: AttemptResult }) {
