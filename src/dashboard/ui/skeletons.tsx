@@ -86,7 +86,7 @@ export function ItemsSkeleton({ items = 3 }: { items?: number }) {
 }
 
 /** The skeleton of a description list. */
-export function DetailsSkeleton({ items = 4 }: { items?: number }) {
+export function DetailsSkeleton({ items }: { items: number }) {
   return (
     <Loading>
       {Array.from({ length: items }, (_, item) => (

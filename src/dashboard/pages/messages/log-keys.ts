@@ -2,7 +2,7 @@ import { msg } from '@lingui/core/macro'
 import { useLocalStorage } from '@mantine/hooks'
 import { type RefObject, useEffect, useEffectEvent } from 'react'
 
-export interface LogKeys {
+interface LogKeys {
   /** Focuses the search. */
   onSearch: () => void
   /** Moves to the next (1) or the previous (-1) message. */

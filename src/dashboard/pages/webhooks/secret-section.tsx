@@ -22,7 +22,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
   const [rotating, { open, close }] = useDisclosure()
   const reveal = useChange({
     change: () => api.webhook.revealSecret.mutate({ accountId, endpointId }),
-    invalidates: [['audit', accountId]],
+    invalidates: [],
     onDone: ({ secret }) => setSecret(secret),
   })
   return (
@@ -93,7 +93,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
   const [seconds, setSeconds] = useState(usualSeconds)
   const rotate = useChange({
     change: () => api.webhook.rotateSecret.mutate({ accountId, endpointId, overlapSeconds: seconds }),
-    invalidates: [webhooksKey(accountId), ['audit', accountId]],
+    invalidates: [webhooksKey(accountId)],
     onDone: onRotated,
   })
   const rotated = rotate.data

@@ -50,8 +50,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   if (!canChange) return button
   return (
     <>
-      {/* The focus placeholder is not an allowed child of a menu (ARIA 1.2). */}
-      <Menu position="bottom-end" width={200} withInitialFocusPlaceholder={false}>
+      <Menu position="bottom-end" width={200}>
         <Menu.Target>{button}</Menu.Target>
         <Menu.Dropdown>
           {!account.isDefault && (
