@@ -307,7 +307,7 @@ test('keeps a typed address while other entries of the allow-list change', async
   await page.route(/publicApi\.setAllowList/, (route) => route.abort())
   await page.getByRole('button', { name: 'Remove 127.0.0.1' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Allow all addresses' }).click()
-  await page.getByText('Something went wrong').waitFor()
+  await page.getByText('Something went wrong', { exact: true }).waitFor()
 
   expect(await field.inputValue()).toBe('192.0.2.0/24')
   expect(await field.getAttribute('aria-invalid')).not.toBe('true')
