@@ -28,14 +28,14 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       // Its clock is fake.
       'test/pipeline/read-limiter.test.ts',
       // Whether a timer fires is the subject.
-      'test/platform/db/embedded/embedded.databases.test.ts',
+      'test/platform/db/embedded/embedded.pglite.test.ts',
       // What the server allocates while nothing is sent is measured.
       'test/messages/send/cost.test.ts',
       // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.
       'test/platform/db/database.databases.test.ts',
-      'test/platform/db/managed.databases.test.ts',
+      'test/platform/db/managed.test.ts',
       'test/platform/db/migrate/migrate.databases.test.ts',
-      'test/platform/db/session.databases.test.ts',
+      'test/platform/db/session.test.ts',
       'test/upgrade/beside.ts',
       'test/upgrade/migrations.test.ts',
       // It ends when its process does.

@@ -1,11 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** Only embedded mode has a data folder, and it behaves the same in both projects. */
-describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
+describe('a data folder', () => {
   let waybill: Installation
   beforeEach(async () => {
     waybill = await createEmbeddedInstallation({ GRAPH_API_URL: 'http://127.0.0.1:9' })

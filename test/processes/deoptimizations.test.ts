@@ -2,22 +2,21 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Pool } from 'undici'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createCustomer } from '../bench/customer.ts'
 import { varying } from '../bench/example.ts'
 import { openStage } from '../bench/stage.ts'
 import { startProcess } from '../bench/start-process.ts'
+import { adminUrl } from '../support/database.ts'
 
 /** V8 gives up a few assumptions about each function while it learns, and then keeps its code. */
 const usual = 20
 
 test('V8 does not compile a function of a send again and again', async () => {
   await using resources = new AsyncDisposableStack()
-  const database = inject('database')
-  if (database.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-'))
   resources.defer(() => rm(folder, { recursive: true }))
-  const stage = resources.use(await openStage({ quick: true, databaseUrl: database.adminUrl }))
+  const stage = resources.use(await openStage({ quick: true, databaseUrl: adminUrl() }))
   const upstream = resources.use(await startProcess('test/bench/upstream.ts'))
   const customer = resources.use(await createCustomer(stage, upstream.url))
   const log = path.join(folder, 'v8.log')

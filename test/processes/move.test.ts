@@ -7,7 +7,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createAccount, updateAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
@@ -23,12 +23,10 @@ import { migrate } from '../../src/platform/db/migrate/migrate.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { adminUrl } from '../support/database.ts'
 import { run as runStatement, withDatabase } from '../support/postgres.ts'
 import { runHere } from '../cli/run-command.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
-
-const source = inject('database')
-const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
 
 let simulator: Simulator
 beforeAll(async () => {
@@ -38,14 +36,14 @@ afterAll(() => simulator.stop())
 
 const databases: string[] = []
 afterAll(async () => {
-  for (const name of databases) await runStatement(adminUrl, `drop database ${name} with (force)`)
+  for (const name of databases) await runStatement(adminUrl(), `drop database ${name} with (force)`)
 })
 
 async function createTarget(): Promise<string> {
   const name = `waybill_move_${randomBytes(6).toString('hex')}`
-  await runStatement(adminUrl, `create database ${name}`)
+  await runStatement(adminUrl(), `create database ${name}`)
   databases.push(name)
-  return withDatabase(adminUrl, name)
+  return withDatabase(adminUrl(), name)
 }
 
 async function select<Row extends object>(url: string, text: string): Promise<Row[]> {
@@ -99,7 +97,7 @@ async function insertMessages({ dataDir }: Installation, accountId: string, coun
   await db.destroy()
 }
 
-describe.runIf(source.kind === 'postgres')('waybill move', () => {
+describe('waybill move', () => {
   test('moves the embedded database with its keys, secrets and idempotency keys', async () => {
     const { waybill, accountId } = await createFilled()
     const url = await createTarget()

@@ -1,24 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminUrl } from '../support/database.ts'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-const source = inject('database')
-
-describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
-  const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
+describe('with DATABASE_URL', () => {
   const name = `waybill_cli_${randomBytes(6).toString('hex')}`
   let waybill: Installation
   beforeAll(async () => {
-    await run(adminUrl, `create database ${name}`)
+    await run(adminUrl(), `create database ${name}`)
     waybill = await createEmbeddedInstallation({
-      DATABASE_URL: withDatabase(adminUrl, name),
+      DATABASE_URL: withDatabase(adminUrl(), name),
       WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
     })
   })
   afterAll(async () => {
     await waybill.remove()
-    await run(adminUrl, `drop database ${name} with (force)`)
+    await run(adminUrl(), `drop database ${name} with (force)`)
   })
 
   test('tells the user to migrate an outdated schema', async () => {

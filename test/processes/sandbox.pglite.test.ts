@@ -3,14 +3,13 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { freePort } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 import { eventually } from '../support/eventually.ts'
 
-const isEmbedded = inject('database').kind === 'pglite'
 const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECRET: '' }
 
 // Like `npm start`; built once and reused.
@@ -21,8 +20,7 @@ const Document = z.object({
   components: z.object({ parameters: z.object({ AccountIdParameter: Parameter }) }),
 })
 
-/** The sandbox has its own database, so it behaves the same in both projects. */
-describe.runIf(isEmbedded)('a new sandbox', () => {
+describe('a new sandbox', () => {
   let waybill: Installation
   let server: RunningServer
   beforeAll(async () => {
@@ -125,7 +123,7 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
   })
 })
 
-describe.runIf(isEmbedded)('the sandbox', () => {
+describe('the sandbox', () => {
   let waybill: Installation
   beforeEach(async () => {
     waybill = await createEmbeddedInstallation(environment)

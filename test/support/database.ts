@@ -17,6 +17,13 @@ export interface TestDatabase {
 /** Much longer than a statement takes, because a busy machine must not cancel one. */
 export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds: 60, connectTimeoutSeconds: 60 }
 
+/** The server of the vitest project, for a database of another kind than `openTestDatabase` creates. PostgreSQL only. */
+export function adminUrl(): string {
+  const source = inject('database')
+  if (source.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
+  return source.adminUrl
+}
+
 /** Creates a migrated database for one test file, of the kind that the vitest project selects. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const source = inject('database')

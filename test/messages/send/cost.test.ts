@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ProbedProcess, startProbed } from '../../bench/cost/probed-process.ts'
 import { createCustomer } from '../../bench/customer.ts'
 import { varying } from '../../bench/example.ts'
 import { openStage } from '../../bench/stage.ts'
 import { startProcess } from '../../bench/start-process.ts'
+import { adminUrl } from '../../support/database.ts'
 import { recordedCosts, recordedUnder } from './recorded-cost.ts'
 
 /** The compilers that run when they find the time are off. */
@@ -17,9 +18,7 @@ let sendOne: () => Promise<void>
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack()
-  const database = inject('database')
-  if (database.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
-  const stage = resources.use(await openStage({ quick: true, databaseUrl: database.adminUrl }))
+  const stage = resources.use(await openStage({ quick: true, databaseUrl: adminUrl() }))
   const upstream = resources.use(await startProcess('test/bench/upstream.ts'))
   const customer = resources.use(await createCustomer(stage, upstream.url))
   const args = ['serve', '--role', 'api']

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { NotStartedError } from '../../../../src/platform/batch.ts'
-import { findEmbeddedDatabase, isReady, openPGlite } from '../../../../src/platform/db/database.ts'
+import { isReady, openPGlite } from '../../../../src/platform/db/database.ts'
 import { createCluster, hasCluster } from '../../../../src/platform/db/embedded/open-folder.ts'
 import { ConnectionLock } from '../../../../src/platform/db/embedded/embedded.ts'
 import { migrate } from '../../../../src/platform/db/migrate/migrate.ts'
@@ -14,7 +14,7 @@ import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../../src/platfor
 import { vacuumEmbedded } from '../../../../src/platform/db/vacuum.ts'
 import { openTestDatabase } from '../../../support/database.ts'
 
-describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () => {
+describe('PGlite in a folder', () => {
   let folder: string
   let db: Kysely<Database>
   beforeAll(async () => {
@@ -164,15 +164,4 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     await vacuumEmbedded(db, { checkpointBytes: 1_000 })
     expect(await redo()).not.toBe(before)
   })
-})
-
-test('leaves vacuuming on a PostgreSQL server to autovacuum', async (context) => {
-  const database = await openTestDatabase()
-  if (database.url === undefined) {
-    await database.close()
-    return context.skip()
-  }
-  expect(findEmbeddedDatabase(database.db)).toBeUndefined()
-  expect(await vacuumEmbedded(database.db)).toEqual([])
-  await database.close()
 })

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PostgresConfig } from '../../../src/platform/config.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { runHere } from '../../cli/run-command.ts'
 import { type CertificateFiles, createAuthority, issueCertificate, writePrivate } from '../../support/certificate.ts'
+import { adminUrl } from '../../support/database.ts'
 import { run, type RunningPostgres, startPostgres } from '../../support/postgres.ts'
 import { startServe } from '../../support/process.ts'
 
@@ -41,7 +42,7 @@ async function readSession(db: Kysely<Database>) {
 }
 
 /** PostgreSQL like a managed service: TLS with a private certificate authority, which users must use. */
-describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', () => {
+describe('a managed PostgreSQL', () => {
   let folder: string
   let postgres: RunningPostgres
   let ca: string
@@ -100,9 +101,6 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     expect(session).toEqual({ encrypted: true, client: '/CN=with_cert', name: 'with_cert' })
   })
 
-  const source = inject('database')
-  const plainUrl = source.kind === 'postgres' ? source.adminUrl : ''
-
   test.each([
     {
       problem: 'a wrong password',
@@ -121,7 +119,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     },
     {
       problem: 'a server without TLS',
-      url: () => `${plainUrl}?sslmode=require`,
+      url: () => `${adminUrl()}?sslmode=require`,
       says: 'does not support TLS. Enable ssl in PostgreSQL, or set sslmode=disable',
     },
     {

@@ -1,35 +1,33 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readDatabaseClock } from '../../../src/platform/db/clock.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { migrate } from '../../../src/platform/db/migrate/migrate.ts'
+import { adminUrl } from '../../support/database.ts'
 import { run, withDatabase } from '../../support/postgres.ts'
-
-const source = inject('database')
 
 /** Runs `use` on an empty database of its own. */
 async function withNewDatabase<Result>(
   { options = '', settings = [], search = '' }: { options?: string; settings?: readonly string[]; search?: string },
   use: (db: ReturnType<typeof openDatabase>, name: string) => Promise<Result>,
 ): Promise<Result> {
-  if (source.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
   const name = `waybill_session_${randomBytes(6).toString('hex')}`
-  await run(source.adminUrl, `create database ${name} ${options}`)
-  for (const setting of settings) await run(source.adminUrl, `alter database ${name} set ${setting}`)
-  const url = new URL(withDatabase(source.adminUrl, name))
+  await run(adminUrl(), `create database ${name} ${options}`)
+  for (const setting of settings) await run(adminUrl(), `alter database ${name} set ${setting}`)
+  const url = new URL(withDatabase(adminUrl(), name))
   for (const [parameter, value] of new URLSearchParams(search)) url.searchParams.set(parameter, value)
   const db = openDatabase({ kind: 'postgres', url: url.href, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
   try {
     return await use(db, name)
   } finally {
     await db.destroy()
-    await run(source.adminUrl, `drop database ${name} with (force)`)
+    await run(adminUrl(), `drop database ${name} with (force)`)
   }
 }
 
-describe.runIf(source.kind === 'postgres')('settings of the database', () => {
+describe('settings of the database', () => {
   test.each(['German', 'SQL, DMY', 'Postgres, MDY', 'ISO, YMD'])('do not change times: DateStyle %s', async (style) => {
     await withNewDatabase({ settings: [`datestyle to '${style}'`] }, async (db) => {
       await migrate(db)

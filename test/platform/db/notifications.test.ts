@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
-  type Notifications,
-  createNotifications,
   createLocalNotifications,
+  createNotifications,
+  type Notifications,
 } from '../../../src/platform/db/notifications.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -15,12 +15,14 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 function open(): Notifications {
-  if (database.url === undefined) return createLocalNotifications()
-  return createNotifications({ kind: 'postgres', url: database.url }, database.db, pino({ level: 'silent' }))
+  return createNotifications({ kind: 'postgres', url: database.url ?? '' }, database.db, pino({ level: 'silent' }))
 }
 
-test('notifies listeners until they stop', async () => {
-  const notifications = open()
+test.each([
+  { where: 'in one process', create: createLocalNotifications },
+  { where: 'on PostgreSQL', create: open },
+])('notifies listeners $where until they stop', async ({ create }) => {
+  const notifications = create()
   const listener = vi.fn<() => void>()
   const stop = notifications.listen('deliveries', listener)
   notifications.notify('deliveries')
@@ -33,8 +35,7 @@ test('notifies listeners until they stop', async () => {
   await notifications.close()
 })
 
-test('notifies other processes and makes them check again after a lost connection', async ({ skip }) => {
-  if (database.url === undefined) return skip('an embedded database belongs to one process')
+test('notifies other processes and makes them check again after a lost connection', async () => {
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
@@ -53,8 +54,7 @@ test('notifies other processes and makes them check again after a lost connectio
   await there.close()
 })
 
-test('combines consecutive notifications and never drops the last one', async ({ skip }) => {
-  if (database.url === undefined) return skip('an embedded database belongs to one process')
+test('combines consecutive notifications and never drops the last one', async () => {
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
@@ -66,8 +66,7 @@ test('combines consecutive notifications and never drops the last one', async ({
   expect(listener.mock.calls.length).toBeLessThan(20)
 })
 
-test('delivers an announcement made right before closing', async ({ skip }) => {
-  if (database.url === undefined) return skip('an embedded database belongs to one process')
+test('delivers an announcement made right before closing', async () => {
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
