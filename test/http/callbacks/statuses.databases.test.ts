@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getMessage, report, sendOne, status } from '../../support/callbacks.ts'
+import {
+  changeCallback,
+  getMessage,
+  messagesCallback,
+  post,
+  report,
+  sendOne,
+  status,
+  templateUpdate,
+} from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -155,6 +164,18 @@ test('applies a status with a time in milliseconds, and the others', async () =>
 
   expect(await getMessage(account, late.messageId)).toMatchObject({ status: 'delivered' })
   expect(await getMessage(account, good.messageId)).toMatchObject({ status: 'delivered' })
+})
+
+test('accepts a callback with characters that PostgreSQL cannot store', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  await report(server, account, [
+    status('failed', `${waMessageId}\0`, { callbackData: messageId, errors: [{ code: 1, title: 'a\0b\ud800' }] }),
+  ])
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error: { code: '1' } })
+
+  expect((await post(server, messagesCallback('1\0', [status('read', waMessageId)]))).statusCode).toBe(200)
+  const update = changeCallback('1\0', 'message_template_status_update', templateUpdate('PAUSED'))
+  expect((await post(server, update)).statusCode).toBe(200)
 })
 
 test('clears a failure when the message is delivered', async () => {

@@ -14,7 +14,6 @@ import {
   report,
   sendOne,
   status,
-  templateUpdate,
 } from '../../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -78,18 +77,6 @@ test('accepts and counts unknown and unrelated statuses', async () => {
   ])
     expect((await post(server, callback)).statusCode).toBe(200)
   expect(await counted('ignored')).toBeGreaterThanOrEqual(ignored + 4)
-})
-
-test('accepts a callback with characters that PostgreSQL cannot store', async () => {
-  const { messageId, waMessageId } = await sendOne(account)
-  await report(server, account, [
-    status('failed', `${waMessageId}\0`, { callbackData: messageId, errors: [{ code: 1, title: 'a\0b\ud800' }] }),
-  ])
-  expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error: { code: '1' } })
-
-  expect((await post(server, messagesCallback('1\0', [status('read', waMessageId)]))).statusCode).toBe(200)
-  const update = changeCallback('1\0', 'message_template_status_update', templateUpdate('PAUSED'))
-  expect((await post(server, update)).statusCode).toBe(200)
 })
 
 test('returns 404 for a path that cannot contain a WhatsApp account ID', async () => {
