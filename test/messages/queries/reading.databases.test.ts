@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../../contracts/api/message.ts'
 import type { Template } from '../../../contracts/api/template.ts'
 import { listMessages } from '../../../src/messages/queries/read.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+import { exportPath, insertMessages, listAll, readLines } from './exported.ts'
 
 const example = sendMessage.example.input
 
@@ -127,6 +128,36 @@ test('combines filters', async () => {
   expect(await found('?to=34600000001&template=order_shipped')).toEqual(['a'])
   expect(await found('?status=failed')).toEqual(['c'])
   expect(await found('?status=failed&to=34600000001')).toEqual([])
+})
+
+describe('an export', () => {
+  let customer: TestAccount
+  beforeAll(async () => {
+    customer = await server.account()
+    await insertMessages(server, customer, 250)
+  })
+
+  test('has the messages of all pages of the list, one per line', async () => {
+    const response = await customer.get(exportPath)
+
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['content-type']).toBe('application/x-ndjson')
+    expect(readLines(response.text)).toEqual(await listAll(customer))
+    expect(readLines(response.text)).toHaveLength(250)
+  })
+
+  test.each([
+    '&status=failed',
+    '&to=34600000003',
+    '&template=order_1&status=failed&errorCode=131026',
+    '&externalId=order-77',
+    `&from=2026-11-20T09:31:00Z&until=${encodeURIComponent('2026-11-20T10:32:00+01:00')}`,
+    '&status=read',
+  ])('has the messages of the list with the filter %s', async (query) => {
+    const exported = readLines((await customer.get(`${exportPath}?format=ndjson${query}`)).text)
+
+    expect(exported).toEqual(await listAll(customer, query))
+  })
 })
 
 test('includes from and excludes until in a period', async () => {

@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../../contracts/api/message.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { revokeKey } from '../../../src/accounts/api-key.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../../support/server.ts'
+import { exportPath as path, insertMessages, listAll, readLines } from './exported.ts'
 
-const path = '/api/v1/message/export'
 const pageSize = 100
 
 let server: TestServer
@@ -16,45 +15,9 @@ let account: TestAccount
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
-  await insertMessages(account, 250)
+  await insertMessages(server, account, 250)
 })
 afterAll(() => server.close())
-
-/** Inserts messages with IDs in ascending order. Every third one has failed. */
-async function insertMessages(
-  { accountId, whatsAppAccountId }: TestAccount,
-  count: number,
-  { errorBytes = 20 }: { errorBytes?: number } = {},
-): Promise<void> {
-  await sql`
-    insert into messages (account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id,
-      created_at, status, failed_at, error_code, error_message)
-    select ${accountId}, 'msg_01kah3b9mz' || lpad(n::text, 16, '0'), ${whatsAppAccountId},
-      (34600000000 + n % 7)::text, 'order_' || n % 2, 'en', 'order-' || n, '2026-11-20T09:30:00Z'::timestamptz + n * interval '1 second',
-      case when n % 3 = 0 then 'failed' else 'pending' end, case when n % 3 = 0 then now() end,
-      case when n % 3 = 0 then '131026' end, case when n % 3 = 0 then repeat('x', ${errorBytes}::integer) end
-    from generate_series(1, ${count}::integer) n`.execute(server.deps.db)
-}
-
-/** All pages of the list. */
-async function list(customer: Pick<TestAccount, 'get'>, query = ''): Promise<Message[]> {
-  const items: Message[] = []
-  let cursor = ''
-  do {
-    const response = await customer.get(`/api/v1/message?limit=70${query}${cursor && `&cursor=${cursor}`}`)
-    const page = response.json().data as unknown as { items: Message[]; nextCursor?: string }
-    items.push(...page.items)
-    cursor = page.nextCursor ?? ''
-  } while (cursor !== '')
-  return items
-}
-
-function readLines(text: string): Message[] {
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Message)
-}
 
 /** A node that calls `onPage` after each statement that reads messages, with its number, before the page is used. */
 async function startWatchedNode(
@@ -102,34 +65,12 @@ function readChunked(response: string): Message[] {
 
 const lastChunk = /\r\n0\r\n\r\n$/
 
-test('has the messages of all pages of the list, one per line', async () => {
-  const response = await account.get(path)
-
-  expect(response.statusCode).toBe(200)
-  expect(response.headers['content-type']).toBe('application/x-ndjson')
-  expect(readLines(response.text)).toEqual(await list(account))
-  expect(readLines(response.text)).toHaveLength(250)
-})
-
-test.each([
-  '&status=failed',
-  '&to=34600000003',
-  '&template=order_1&status=failed&errorCode=131026',
-  '&externalId=order-77',
-  `&from=2026-11-20T09:31:00Z&until=${encodeURIComponent('2026-11-20T10:32:00+01:00')}`,
-  '&status=read',
-])('has the messages of the list with the filter %s', async (query) => {
-  const exported = readLines((await account.get(`${path}?format=ndjson${query}`)).text)
-
-  expect(exported).toEqual(await list(account, query))
-})
-
 test('writes CSV with the fields of the API, and changes no value', async () => {
   const customer = await server.account()
   const externalId = '=1+1, "quoted"; -2'
   await customer.post('/api/v1/message/send', { ...exampleSend, externalId })
   await customer.post('/api/v1/message/send', { ...exampleSend, to: '15550131026' })
-  const [failed, sent] = await list(customer)
+  const [failed, sent] = await listAll(customer)
 
   const response = await customer.get(`${path}?format=csv`)
 
@@ -153,8 +94,8 @@ test('has no row and no line without messages, and nothing of other accounts', a
 
 test('ends although messages are recorded while it is read, and continues before the cursor', async () => {
   const customer = await server.account()
-  await insertMessages(customer, 3 * pageSize)
-  const all = await list(customer)
+  await insertMessages(server, customer, 3 * pageSize)
+  const all = await listAll(customer)
   const { node } = await startWatchedNode(async () => {
     await customer.post('/api/v1/message/send', exampleSend)
   })
@@ -167,7 +108,7 @@ test('ends although messages are recorded while it is read, and continues before
 
 test('loses and repeats nothing if a client continues after a lost connection', async () => {
   const customer = await server.account()
-  await insertMessages(customer, 5 * pageSize)
+  await insertMessages(server, customer, 5 * pageSize)
   const { node } = await startWatchedNode((page) => {
     if (page === 3) throw new Error('the database is gone')
   })
@@ -179,7 +120,7 @@ test('loses and repeats nothing if a client continues after a lost connection', 
   expect(before).toHaveLength(2 * pageSize)
   const rest = await customer.get(`${path}?cursor=${before.at(-1)?.messageId}`)
 
-  expect([...before, ...readLines(rest.text)]).toEqual(await list(customer))
+  expect([...before, ...readLines(rest.text)]).toEqual(await listAll(customer))
   expect(node.log.filter((line) => line.includes('a request failed'))).toHaveLength(1)
   await node.close()
 })
@@ -199,7 +140,7 @@ test('answers a failure of the first page in the envelope, and frees the place',
 /** More than the buffers of the kernel hold: 40 MB in 30 pages. */
 async function insertLargeExport(): Promise<TestAccount> {
   const customer = await server.account()
-  await insertMessages(customer, 30 * pageSize, { errorBytes: 40_000 })
+  await insertMessages(server, customer, 30 * pageSize, { errorBytes: 40_000 })
   return customer
 }
 
@@ -265,7 +206,7 @@ test.each([
   },
 ])('ends an export at the next page after $change', async ({ make }) => {
   const customer = await server.account()
-  await insertMessages(customer, 5 * pageSize)
+  await insertMessages(server, customer, 5 * pageSize)
   // Looks like a batch of tRPC, whose calls share the check of their key.
   const externalId = 'batch=1'
   const ofCustomer = server.deps.db.updateTable('messages').where('account_id', '=', customer.accountId)
@@ -339,7 +280,7 @@ test('counts exports, and records them in the audit log', async () => {
 
 test('is in the request log with the failure that ended it', async () => {
   const customer = await server.account()
-  await insertMessages(customer, 3 * pageSize)
+  await insertMessages(server, customer, 3 * pageSize)
   const { node } = await startWatchedNode(
     async (page) => {
       if (page === 2) await revokeKey(server.deps, customer.accountId)
