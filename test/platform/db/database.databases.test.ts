@@ -4,14 +4,13 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { NotStartedError } from '../../../src/platform/batch.ts'
 import {
   disableStatementTimeout,
   PreparedClient,
   resetStatementTimeout,
 } from '../../../src/platform/db/connect/prepared-client.ts'
 import { openDatabase, withoutTimeout } from '../../../src/platform/db/database.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+import { isDatabaseUnavailable } from '../../../src/platform/db/errors.ts'
 import { statement } from '../../../src/platform/db/statement.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -43,23 +42,6 @@ test('sets a server timeout below the client timeout, unless a statement may run
   })
   if (url !== undefined) await db.destroy()
 })
-
-test.each([
-  { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
-  { error: Object.assign(new Error('cancelled'), { code: '57014' }), unavailable: true, unknown: false },
-  { error: new NotStartedError('a connection'), unavailable: true, unknown: false },
-  { error: new Error('timeout exceeded when trying to connect'), unavailable: true, unknown: false },
-  { error: new Error('Query read timeout'), unavailable: true, unknown: true },
-  { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
-  { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
-  { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
-])(
-  'treats the outcome of a statement as unknown after "$error.message": $unknown',
-  ({ error, unavailable, unknown }) => {
-    expect(isDatabaseUnavailable(error)).toBe(unavailable)
-    expect(isOutcomeUnknown(error)).toBe(unknown)
-  },
-)
 
 test('asks a connection for the columns of a prepared statement once', async (context) => {
   if (database.url === undefined) return context.skip()
@@ -136,14 +118,4 @@ test('waits for a statement that may run longer', async (context) => {
   await client.query(resetStatementTimeout)
 
   await expect(client.query('select pg_sleep(60)')).rejects.toThrow('Query read timeout')
-})
-
-test.each([
-  { code: '40P01', passing: true },
-  { code: '40001', passing: true },
-  { code: '55P03', passing: true },
-  { code: '57014', passing: true },
-  { code: '23505', passing: false },
-])('$code is transient: $passing', ({ code, passing }) => {
-  expect(isTransient(Object.assign(new Error('x'), { code }))).toBe(passing)
 })

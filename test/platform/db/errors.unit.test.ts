@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { NotStartedError } from '../../../src/platform/batch.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+
+test.each([
+  { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
+  { error: Object.assign(new Error('cancelled'), { code: '57014' }), unavailable: true, unknown: false },
+  { error: new NotStartedError('a connection'), unavailable: true, unknown: false },
+  { error: new Error('timeout exceeded when trying to connect'), unavailable: true, unknown: false },
+  { error: new Error('Query read timeout'), unavailable: true, unknown: true },
+  { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
+])(
+  'treats the outcome of a statement as unknown after "$error.message": $unknown',
+  ({ error, unavailable, unknown }) => {
+    expect(isDatabaseUnavailable(error)).toBe(unavailable)
+    expect(isOutcomeUnknown(error)).toBe(unknown)
+  },
+)
+
+test.each([
+  { code: '40P01', passing: true },
+  { code: '40001', passing: true },
+  { code: '55P03', passing: true },
+  { code: '57014', passing: true },
+  { code: '23505', passing: false },
+])('$code is transient: $passing', ({ code, passing }) => {
+  expect(isTransient(Object.assign(new Error('x'), { code }))).toBe(passing)
+})
