@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestServer, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { startTestServer, type TestServer, through } from '../../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -158,35 +158,4 @@ describe('with thousands of WhatsApp accounts', () => {
     expect(text).toContain('waybill_whatsapp_accounts')
     expect(series(text)).toHaveLength(0)
   })
-})
-
-function read(node: TestServer, headers = {}): Promise<TestResponse> {
-  return node.request('GET', '/metrics', { headers })
-}
-
-test('requires METRICS_TOKEN for metrics and serves none without it, except in the sandbox', async () => {
-  const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
-  const closed = await startTestServer({ beside: server, server: { sandbox: false } })
-
-  expect((await read(guarded)).statusCode).toBe(401)
-  expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
-  expect((await read(guarded, { authorization: 'Bearer token-1' })).statusCode).toBe(200)
-  expect((await read(guarded, { authorization: 'bearer token-1' })).statusCode).toBe(200)
-  expect((await read(guarded, { authorization: 'token-1' })).statusCode).toBe(401)
-  expect((await read(closed, { authorization: 'Bearer undefined' })).statusCode).toBe(401)
-  await guarded.close()
-  await closed.close()
-})
-
-test('fails readiness but not liveness during shutdown', async () => {
-  let draining = false
-  const node = await startTestServer({
-    beside: server,
-    server: { readState: () => (draining ? 'draining' : 'serving') },
-  })
-  expect((await node.request('GET', '/readyz')).statusCode).toBe(200)
-  draining = true
-  expect((await node.request('GET', '/readyz')).statusCode).toBe(503)
-  expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
-  await node.close()
 })
