@@ -283,7 +283,7 @@ test('ends a send that waits too long for the upload of its file, and holds no s
   const node = await startTestServer({
     beside: server,
     server: { maxConcurrentRequests: 1 },
-    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds: 2_000 } } },
+    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds: 1_100 } } },
   })
   const caller = through(node, sender)
   const ended: string[] = []

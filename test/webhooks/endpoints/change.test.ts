@@ -119,6 +119,16 @@ test.each([
 })
 
 test.each([
+  { limits: { maxPerSecond: 0 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: 1.5 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: NaN }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: 1_001 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: -1 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+])('rejects the limits $limits', async ({ limits, says }) => {
+  await expect(add(limits)).rejects.toThrow(says)
+})
+
+test.each([
   { change: {}, says: /Nothing to change/ },
   { change: { events: [] }, says: /No event type was given/ },
   { change: { events: ['message.lost'] }, says: /"message.lost" does not exist/ },
