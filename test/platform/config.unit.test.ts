@@ -7,6 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { findConfigWarnings, readConfig, readOrCreateSecretKey } from '../../src/platform/config.ts'
 import { secretVariables } from '../../src/platform/environment.ts'
 
+const key = Buffer.alloc(32, 7).toString('base64')
+
 test('uses the embedded defaults for an empty environment', () => {
   expect(readConfig({})).toMatchObject({
     host: '127.0.0.1',
@@ -87,9 +89,27 @@ test.each([
     environment: { WAYBILL_MEDIA_STORE: 's3://bucket', S3_ACCESS_KEY_ID: 'key' },
     says: /^S3_SECRET_ACCESS_KEY: is required if WAYBILL_MEDIA_STORE is a bucket/,
   },
+  {
+    environment: {
+      WAYBILL_SECRET_KEY: key,
+      DATABASE_URL: 'postgres://u:hunter2@h/d',
+      DATABASE_PASSWORD_COMMAND: 'true',
+    },
+    says: /^DATABASE_PASSWORD_COMMAND: is set, and DATABASE_URL contains a password/,
+  },
+  {
+    environment: { DATABASE_STATEMENT_TIMEOUT: '30s' },
+    says: /^DATABASE_STATEMENT_TIMEOUT: must be between 1s and 15s/,
+  },
+  { environment: { DATABASE_LOCK_TIMEOUT: '0s' }, says: /^DATABASE_LOCK_TIMEOUT: must be between 1s and 10s/ },
+  {
+    environment: { DATABASE_STATEMENT_TIMEOUT: '2s', DATABASE_LOCK_TIMEOUT: '3s' },
+    says: /^DATABASE_LOCK_TIMEOUT: must not be longer than DATABASE_STATEMENT_TIMEOUT/,
+  },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
 ])('refuses to start with $environment', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)
+  expect(() => readConfig(environment)).not.toThrow('hunter2')
 })
 
 test.each(['\n', '\r\n', '\r', ' ', '\t', '\u00a0', '\uFEFF'])(
@@ -127,7 +147,6 @@ describe('a secret in a file', () => {
     writeFileSync(file, content)
     return file
   }
-  const key = Buffer.alloc(32, 7).toString('base64')
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('replaces the variable, without the white space and byte order mark around it', () => {

@@ -18,10 +18,8 @@ export type WebhookDeps = Pick<
   'db' | 'webhooks' | 'notifications' | 'secrets' | 'log' | 'now' | 'newId' | 'randomBytes'
 >
 
-/** Its timeout is longer than an attempt takes on any machine. Tests of the timeout use `impatientConfig`. */
+/** Its timeout is longer than an attempt takes on any machine. */
 export const webhookConfig = { timeoutSeconds: 60, retrySeconds: [0.05, 0.1, 3600], allowPrivate: true }
-
-export const impatientConfig = { ...webhookConfig, timeoutSeconds: 3 }
 
 /** Webhook workers on a real database with their deliveries. */
 export interface TestWebhooks {

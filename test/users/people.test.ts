@@ -188,14 +188,6 @@ test('does not invite a member again, so that no link can change a role', async 
   expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { email: expect.any(String) } } } })
 })
 
-test('limits the invitations to one address', async () => {
-  const email = newAddress()
-  const responses = []
-  for (let count = 0; count < 6; count++) responses.push((await of(account).invite(owner, email)).statusCode)
-
-  expect(responses).toEqual([200, 200, 200, 200, 200, 429])
-})
-
 test('changes a role and removes a member with effect on the next request to every server', async () => {
   const member = await signedInOwner(server, account.accountId)
   const elsewhere = await onNode(member)

@@ -38,13 +38,6 @@ test('refuses to send without an SMTP server', async () => {
   expect(stderr).toContain('set SMTP_URL')
 })
 
-test('rejects an SMTP server without a public URL', async () => {
-  const { exitCode, stderr } = await waybill.run(['doctor'], { env: { SMTP_URL: 'smtps://smtp.example.com' } })
-
-  expect(exitCode).not.toBe(0)
-  expect(stderr).toContain('WAYBILL_PUBLIC_URL: is required with SMTP_URL')
-})
-
 test('sends an invitation over TLS with a private certificate authority, and checks the server', async () => {
   const authority = path.join(folder, 'authority.pem')
   await writeFile(authority, loopbackCertificate.cert)

@@ -105,15 +105,6 @@ test('charges utility messages inside a window, and nothing in a free entry wind
   })
 })
 
-test('shows billable counts without a rate card', async () => {
-  await deliver('34600111222')
-
-  const { currency, rateCards, totals } = await costs()
-
-  expect({ currency, rateCards }).toEqual({ currency: undefined, rateCards: [] })
-  expect(totals).toEqual({ billable: 1, free: 0, unrated: 1 })
-})
-
 test('uses the rate card of each day in the time zone of the account', async () => {
   await updateAccount(server.deps, account.accountId, { timeZone: 'Pacific/Kiritimati' })
   const midnight = Date.parse(dateOf(daysAgo(3)))

@@ -137,27 +137,30 @@ test('ends the session on sign-out', async () => {
   })
 })
 
-test('ends every other session on a password change', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
-  const otherBrowser = owner.inOtherBrowser()
-  await otherBrowser.signIn()
-  expect((await otherBrowser.query('session.get')).statusCode).toBe(200)
+test.each(['/change-password', '/change-password?x=1'])(
+  'ends every other session on a password change: %s',
+  async (path) => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    const otherBrowser = owner.inOtherBrowser()
+    await otherBrowser.signIn()
+    expect((await otherBrowser.query('session.get')).statusCode).toBe(200)
 
-  const newPassword = 'another password that is long'
-  // Even if the page requests the opposite.
-  const changed = await owner.auth('/change-password', {
-    currentPassword: owner.password,
-    newPassword,
-    revokeOtherSessions: false,
-  })
+    const newPassword = 'another password that is long'
+    // Even if the page requests the opposite.
+    const changed = await owner.auth(path, {
+      currentPassword: owner.password,
+      newPassword,
+      revokeOtherSessions: false,
+    })
 
-  expect(changed.statusCode).toBe(200)
-  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
-  expect((await owner.query('session.get')).statusCode).toBe(200)
-  expect((await otherBrowser.signIn()).statusCode).toBe(401)
-  expect((await otherBrowser.signIn(newPassword)).statusCode).toBe(200)
-})
+    expect(changed.statusCode).toBe(200)
+    expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
+    expect((await owner.query('session.get')).statusCode).toBe(200)
+    expect((await otherBrowser.signIn()).statusCode).toBe(401)
+    expect((await otherBrowser.signIn(newPassword)).statusCode).toBe(200)
+  },
+)
 
 test('ends a session a week after sign-in, even if it is active', async () => {
   const { accountId } = await server.account()
