@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
 import { jpeg, writeForm } from '../support/media-files.ts'
+import { openSocket } from '../support/raw-socket.ts'
 import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
@@ -15,11 +16,6 @@ beforeAll(async () => {
   account = await server.account()
 })
 afterAll(() => server.close())
-
-function open(node: TestServer): Socket {
-  // The server may reset the connection.
-  return connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
-}
 
 function get(path: string, apiKey: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\n\r\n`
@@ -37,7 +33,7 @@ function statusesOf(responses: string): string[] {
 test('responds to 64 pipelined requests in order, rejects the next one and closes the connection', async () => {
   const { node, hold, held, release } = await startHeldNode(server)
   hold()
-  const socket = open(node)
+  const socket = openSocket(node.url)
   const responses = text(socket)
   socket.write(preview(account.apiKey).repeat(80))
   await expect.poll(held).toBeGreaterThan(0)
@@ -60,7 +56,7 @@ test('reads pipelined bodies only as fast as it handles them', async () => {
     `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
   hold()
-  const socket = open(node)
+  const socket = openSocket(node.url)
   const count = 80
   let responses = ''
   socket.on('data', (data) => (responses += data.toString()))
@@ -79,7 +75,7 @@ test('serves others while clients pipeline requests without reading, and frees t
   const other = await server.account()
   // More than the kernel buffers for a client that does not read.
   const request = get('/api/v1/template?limit=100', account.apiKey)
-  const silent = [1, 2, 3].map(() => open(node).pause())
+  const silent = [1, 2, 3].map(() => openSocket(node.url).pause())
   for (const socket of silent) socket.write(request.repeat(Math.ceil(376_000 / request.length)))
   await Promise.all(silent.map((socket) => once(socket, 'connect')))
 
@@ -95,7 +91,7 @@ test('serves others while clients pipeline requests without reading, and frees t
 test('frees the slots of pipelined requests when their client disconnects', async () => {
   const { node, hold, held, release } = await startHeldNode(server)
   hold()
-  const socket = open(node)
+  const socket = openSocket(node.url)
   socket.write(preview(account.apiKey).repeat(30))
   await expect.poll(held).toBeGreaterThan(0)
   // The other requests of the connection wait for these four.
@@ -118,7 +114,7 @@ test.each([
   const node = await startTestServer({ beside: server })
   const sockets = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const socket = open(node)
+      const socket = openSocket(node.url)
       await once(socket, 'connect')
       return socket
     }),
@@ -136,7 +132,7 @@ test.each([
 
 /** Resolves when the server closes the connection of a client that reads nothing. */
 async function stall(node: TestServer): Promise<void> {
-  const socket = open(node).pause()
+  const socket = openSocket(node.url).pause()
   // A quarter of a gigabyte; the kernel buffers only a few megabytes for a client that does not read.
   socket.write('GET /docs/scalar.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(64))
   const isClosed = () => {
@@ -149,7 +145,7 @@ async function stall(node: TestServer): Promise<void> {
 
 test('closes the connection of a client that reads nothing but not one that waits for a slow response', async () => {
   const { node, hold, held, release } = await startHeldNode(server, { stallMilliseconds: 300 })
-  const patient = open(node)
+  const patient = openSocket(node.url)
   hold()
   patient.write(preview(account.apiKey))
   await expect.poll(held).toBeGreaterThan(0)
@@ -164,7 +160,7 @@ test('closes the connection of a client that reads nothing but not one that wait
 
 test('rejects a body that arrives too slowly, and closes the connection', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
-  const socket = open(node)
+  const socket = openSocket(node.url)
   const response = text(socket)
   socket.write(preview(account.apiKey).slice(0, -5))
 
@@ -200,17 +196,26 @@ test.each([
   { what: 'a large tRPC call', path: '/trpc/message.send', status: 413 },
   { what: 'a large MCP call', path: '/mcp', status: 413 },
   { what: 'a large callback without a signature', path: '/webhooks/whatsapp', status: 401 },
+  { what: 'a large upload', path: '/api/v1/media/upload', type: 'multipart/form-data; boundary=b', status: 401 },
   { what: 'an unknown route', path: '/api/v1/unknown', status: 404 },
   { what: 'a repeated header', path: '/api/v1/message/send', headers: 'X-API-Key: again\r\n', status: 400 },
-] as { what: string; path: string; version?: string; length?: string; headers?: string; status: number }[])(
+] as {
+  what: string
+  path: string
+  version?: string
+  length?: string
+  type?: string
+  headers?: string
+  status: number
+}[])(
   'sends the response for $what to a client that is still sending and closes the connection',
-  async ({ path, version = '1.1', length, headers = '', status }) => {
+  async ({ path, version = '1.1', length, type = 'application/json', headers = '', status }) => {
     const body = Buffer.alloc(16 * 1024 * 1024, ' ')
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const socket = openSocket(server.url)
     const response = text(socket)
     const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
     socket.write(
-      `POST ${path} HTTP/${version}\r\nHost: x\r\nX-API-Key: wrong\r\n${headers}Content-Type: application/json\r\nConnection: close\r\n${framing}\r\n\r\n`,
+      `POST ${path} HTTP/${version}\r\nHost: x\r\nX-API-Key: wrong\r\n${headers}Content-Type: ${type}\r\nConnection: close\r\n${framing}\r\n\r\n`,
     )
     if (length === 'chunked') socket.write(`${body.length.toString(16)}\r\n`)
     // The error of a closed connection would make the client lose the response.
@@ -223,7 +228,7 @@ test.each([
 
 test('does not extend the body timeout for other methods on the upload path', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
-  const socket = open(node)
+  const socket = openSocket(node.url)
   const response = text(socket)
   socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
 
@@ -236,7 +241,7 @@ test('closes without waiting for an upload whose client has stopped sending', as
   const node = await startTestServer({ beside: server, server: { silenceMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
   const head = `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
-  const [silent, slow] = [open(node), open(node)]
+  const [silent, slow] = [openSocket(node.url), openSocket(node.url)]
   const responses = [text(silent), text(slow)]
   for (const socket of [silent, slow]) socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, 1_000)]))
   const { spoolDir } = node.deps.media.limits
@@ -257,14 +262,14 @@ test('closes without waiting for an upload whose client has stopped sending', as
 test('allows an upload more time for its body than other requests', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
-  const upload = open(node)
+  const upload = openSocket(node.url)
   const response = text(upload)
   upload.write(
     `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
   )
   upload.write(body.subarray(0, 100))
   // Another request that starts at the same time ends first.
-  const slow = open(node)
+  const slow = openSocket(node.url)
   const rejected = text(slow)
   slow.write(preview(account.apiKey).slice(0, -5))
   expect(await rejected).toContain('did not arrive in time')

@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { type IncomingMessage, METHODS, request } from 'node:http'
-import { connect } from 'node:net'
+import { type IncomingMessage, METHODS, request, STATUS_CODES } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
+import { askRaw, openSocket } from '../../support/raw-socket.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -362,9 +362,7 @@ test.each([
 test('formats the error of a whole URL as its door does', async () => {
   const head = `POST http://x/trpc/message.send HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 0`
   const answer = await answerTo(head)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
-    error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
-  })
+  expect(bodyOf(answer)).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } })
 })
 
 test('returns a result for each call of a tRPC batch', async () => {
@@ -388,17 +386,6 @@ test('rejects a tRPC batch of more than ten calls', async () => {
   expect(response.text).toContain('VALIDATION_ERROR')
 })
 
-test('responds to invalid HTTP with the failure envelope', async () => {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  socket.end('HELLO WORLD\r\n\r\n')
-  const answer = await text(socket)
-  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
-    success: false,
-    error: { code: 'VALIDATION_ERROR' },
-  })
-})
-
 test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
   'does not report an aborted body at %s as a database failure',
   async (to) => {
@@ -406,7 +393,7 @@ test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
     const requests: IncomingMessage[] = []
     const receive = (message: unknown) => void requests.push((message as { request: IncomingMessage }).request)
     subscribe('http.server.request.start', receive)
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const socket = openSocket(server.url)
     const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
     await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
     // The server must start to read the body before it ends, and notice the end before the log is checked.
@@ -426,8 +413,8 @@ test.each([
   { to: '/trpc/template.list', code: 'VALIDATION_ERROR' },
   { to: '/healthz', code: 'VALIDATION_ERROR' },
 ])('rejects a request to $to with two Host headers and closes the connection', async ({ to, code }) => {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   const second = `GET ${to} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const socket = openSocket(server.url)
   socket.write(`GET ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nhost: y\r\n\r\n${second}`)
   const answer = await text(socket)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
@@ -437,13 +424,23 @@ test.each([
   expect(answer).toContain('more than one Host header')
 })
 
-async function answerTo(head: string): Promise<string> {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  socket.end(`${head}\r\nConnection: close\r\n\r\n`)
-  return text(socket)
+function answerTo(head: string): Promise<string> {
+  return askRaw(server.url, `${head}\r\nConnection: close\r\n\r\n`)
 }
 
-test.each([
+/** The body of an answer to `answerTo`. */
+function bodyOf(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+}
+
+function expectRawFailure(answer: string, code: ErrorCode): void {
+  const { status } = errors[code]
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${STATUS_CODES[status]}\r\n`))
+  expect(answer).toMatch(/^x-request-id: req_/im)
+  expect(bodyOf(answer)).toMatchObject({ success: false, error: { code } })
+}
+
+test.each<{ what: string; head: string; code?: ErrorCode }>([
   { what: 'an unknown expectation', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 0` },
   { what: 'no Host header', head: `GET ${path} HTTP/1.1` },
   { what: 'the method CONNECT', head: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443' },
@@ -462,30 +459,18 @@ test.each([
   { what: 'a NUL in a header', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Name: a\x00b` },
   { what: 'a line of a header that continues', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Name: a\r\n b` },
   { what: 'an unknown transfer coding', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: tea` },
-])('responds to $what with the failure envelope', async ({ head }) => {
-  const answer = await answerTo(head)
-  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
-  expect(answer).toMatch(/^x-request-id: req_/im)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
-    success: false,
-    error: { code: 'VALIDATION_ERROR' },
-  })
-})
-
-test.each([
-  { what: 'the method TRACE', head: `TRACE ${path} HTTP/1.1\r\nHost: x` },
+  { what: 'no HTTP', head: 'HELLO WORLD' },
+  { what: 'the method TRACE', head: `TRACE ${path} HTTP/1.1\r\nHost: x`, code: 'METHOD_NOT_ALLOWED' },
   {
     what: 'an upgrade to a protocol',
     head: `GET /nowhere HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade`,
+    code: 'NOT_FOUND',
   },
-  { what: 'no path', head: 'OPTIONS * HTTP/1.1\r\nHost: x' },
-  { what: 'an absolute URL', head: 'GET http://x/nowhere HTTP/1.1\r\nHost: x' },
+  { what: 'no path', head: 'OPTIONS * HTTP/1.1\r\nHost: x', code: 'NOT_FOUND' },
+  { what: 'an absolute URL', head: 'GET http://x/nowhere HTTP/1.1\r\nHost: x', code: 'NOT_FOUND' },
   { what: 'a path that is not UTF-8', head: 'GET /api/v1/%ff HTTP/1.1\r\nHost: x' },
-])('responds to $what with the envelope of a failure', async ({ head }) => {
-  const answer = await answerTo(head)
-  expect(answer).toMatch(/^x-request-id: req_/im)
-  expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
+])('responds to $what with the failure envelope', async ({ head, code = 'VALIDATION_ERROR' }) => {
+  expectRawFailure(await answerTo(head), code)
 })
 
 test.each([
@@ -493,12 +478,10 @@ test.each([
   { what: 'a long chunk extension', rest: `2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n` },
   { what: 'large trailers', rest: `2\r\n{}\r\n0\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n` },
 ])('responds to $what with the failure envelope', async ({ rest }) => {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
+  const socket = openSocket(server.url)
   socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${rest}`)
-  const answer = await text(socket)
-  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
+  expectRawFailure(await text(socket), 'VALIDATION_ERROR')
 })
 
 test('accepts a request with HTTP/1.0 and no Host header', async () => {
@@ -513,9 +496,8 @@ test.each([
 ])('rejects a request with two %s headers', async (name, value) => {
   const header = `${name}: ${value()}\r\n${name.toLowerCase()}: ${value()}`
   const answer = await answerTo(`POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Length: 0`)
-  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expectRawFailure(answer, 'VALIDATION_ERROR')
   expect(answer).toContain(`more than one ${name} header`)
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
 })
 
 test('accepts a comma in one Idempotency-Key header', async () => {

@@ -1,7 +1,6 @@
-import { connect } from 'node:net'
-import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { askRaw } from '../../support/raw-socket.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -57,11 +56,7 @@ test('makes the link absolute if the public URL is configured', async () => {
 })
 
 test('adds the link to the response to invalid HTTP', async () => {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  socket.end('nonsense\r\n\r\n')
-  const chunks: string[] = []
-  socket.on('data', (chunk) => chunks.push(String(chunk)))
-  await once(socket, 'close')
+  const answer = await askRaw(server.url, 'nonsense\r\n\r\n')
 
-  expect(chunks.join('')).toContain('\r\nLink: </docs/errors/VALIDATION_ERROR>; rel="help"\r\n')
+  expect(answer).toContain('\r\nLink: </docs/errors/VALIDATION_ERROR>; rel="help"\r\n')
 })

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { generateApiKey } from '../../../src/accounts/api-key.ts'
@@ -9,6 +8,7 @@ import { exampleSend } from '../../support/example-send.ts'
 import { startHeldNode } from '../../support/held-node.ts'
 import { signedInOwner } from '../../support/user.ts'
 import type { SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
+import { openSocket } from '../../support/raw-socket.ts'
 import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 
 let server: TestServer
@@ -51,7 +51,7 @@ test('frees the slot of a client that disconnects during the body or the respons
   hold()
   const caller = through(node, account)
   for (let n = 0; n < 5; n++) {
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+    const socket = openSocket(node.url)
     socket.write(
       `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
     )
@@ -152,7 +152,7 @@ test('counts requests with unknown API keys by address', async () => {
 
 test('does not hold a slot while a client sends its body slowly', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
-  const slow = Array.from({ length: 5 }, () => connect(Number(new URL(node.url).port), '127.0.0.1'))
+  const slow = Array.from({ length: 5 }, () => openSocket(node.url))
   for (const socket of slow) {
     await once(socket, 'connect')
     socket.write(

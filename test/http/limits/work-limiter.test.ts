@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
@@ -8,6 +8,7 @@ import { testMediaPath } from '../../../contracts/dashboard/template.ts'
 import { Connections } from '../../../src/http/limits/connections.ts'
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
+import { openSocket } from '../../support/raw-socket.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
@@ -185,7 +186,7 @@ test('leaves the place of an MCP send to others while it waits for WhatsApp', as
 })
 
 function open(node: TestServer, write: string): Socket {
-  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
+  const socket = openSocket(node.url)
   socket.write(write)
   return socket
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../../contracts/api/message.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { revokeKey } from '../../../src/accounts/api-key.ts'
 import { exampleSend } from '../../support/example-send.ts'
+import { openSocket } from '../../support/raw-socket.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../../support/server.ts'
 import { exportPath as path, insertMessages, listAll, readLines } from './exported.ts'
 
@@ -42,7 +43,7 @@ async function startWatchedNode(
 
 /** Requests an export over a socket, of which the test decides how much it reads. */
 function open(node: TestServer, { apiKey }: TestAccount, { query = '', version = '1.1', method = 'GET' } = {}): Socket {
-  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
+  const socket = openSocket(node.url)
   socket.write(
     `${method} ${path}${query} HTTP/${version}\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nConnection: close\r\n\r\n`,
   )

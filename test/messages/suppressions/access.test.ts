@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openSocket } from '../../support/raw-socket.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
@@ -22,7 +22,7 @@ async function sendAround(
   change: () => Promise<unknown>,
   { path, headers, body }: { path: string; headers: string; body: string },
 ): Promise<string> {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const socket = openSocket(server.url)
   await once(socket, 'connect')
   const { host } = new URL(server.url)
   socket.write(
