@@ -22,18 +22,22 @@ test.each(
   expect(advance(current, reported)).toBe(becomes)
 })
 
+const at = (second: number) => new Date(second * 1000)
+
+function reported(status: StatusReport['status'], second: number, code?: string): StatusReport {
+  const error = code === undefined ? undefined : { code, message: `reason of ${code}` }
+  return { waMessageId: 'wamid.1', status, at: at(second), error }
+}
+
+const failed = (second: number, code?: string) => reported('failed', second, code)
+
 const report: fc.Arbitrary<StatusReport> = fc
   .record({
     status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
     second: fc.integer({ min: 0, max: 5 }),
     code: fc.constantFrom('131026', '131049'),
   })
-  .map(({ status, second, code }) => ({
-    waMessageId: 'wamid.X',
-    status,
-    at: new Date(second * 1000),
-    error: status === 'failed' ? { code, message: `reason of ${code}` } : undefined,
-  }))
+  .map(({ status, second, code }) => reported(status, second, status === 'failed' ? code : undefined))
 
 function applyAll(reports: StatusReport[]): { state: MessageState; emitted: string[] } {
   const emitted: string[] = []
@@ -76,125 +80,67 @@ test('emits each event once for repeated reports', () => {
   )
 })
 
-type Row = [status: StatusReport['status'], second: number, code?: string]
-
-function applyRows(rows: readonly Row[], state = pendingState): MessageState {
-  return rows.reduce((current, [status, second, code]) => {
-    const error = code === undefined ? undefined : { code, message: `reason of ${code}` }
-    return applyReport(current, { waMessageId: 'wamid.1', status, at: new Date(second * 1000), error }).state
-  }, state)
-}
-
-const at = (second: number) => new Date(second * 1000)
-
 test.each([
   { status: 'sent', field: 'sentAt' },
   { status: 'delivered', field: 'deliveredAt' },
   { status: 'read', field: 'readAt' },
 ] as const)('keeps the earliest time of a repeated $status and changes only $field', ({ status, field }) => {
-  const orders: Row[][] = [
-    [[status, 2]],
-    [
-      [status, 2],
-      [status, 5],
-    ],
-    [
-      [status, 5],
-      [status, 2],
-    ],
-    [
-      [status, 5],
-      [status, 2],
-      [status, 3],
-    ],
-  ]
-  for (const rows of orders) {
-    // A message that was read was delivered.
-    const implied = status === 'read' && { deliveredAt: at(2) }
-    expect(applyRows(rows)).toEqual({ ...pendingState, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
+  // A message that was read was delivered.
+  const implied = status === 'read' && { deliveredAt: at(2) }
+  for (const seconds of [[2], [2, 5], [5, 2], [5, 2, 3]]) {
+    const { state } = applyAll(seconds.map((second) => reported(status, second)))
+    expect(state).toEqual({ ...pendingState, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
   }
 })
 
-test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null }>([
+test.each([
   {
     what: 'the earlier failure when a later one follows',
-    rows: [
-      ['failed', 2, '131049'],
-      ['failed', 5, '131026'],
-    ],
-    failedAt: at(2),
+    reports: [failed(2, '131049'), failed(5, '131026')],
     errorCode: '131049',
   },
   {
     what: 'the earlier failure when it arrives second',
-    rows: [
-      ['failed', 5, '131026'],
-      ['failed', 2, '131049'],
-    ],
-    failedAt: at(2),
+    reports: [failed(5, '131026'), failed(2, '131049')],
     errorCode: '131049',
   },
   {
     what: 'the lower code of two failures at the same time',
-    rows: [
-      ['failed', 2, '131049'],
-      ['failed', 2, '131026'],
-    ],
-    failedAt: at(2),
+    reports: [failed(2, '131049'), failed(2, '131026')],
     errorCode: '131026',
   },
   {
     what: 'the lower code when it arrives first',
-    rows: [
-      ['failed', 2, '131026'],
-      ['failed', 2, '131049'],
-    ],
-    failedAt: at(2),
+    reports: [failed(2, '131026'), failed(2, '131049')],
     errorCode: '131026',
   },
   {
     what: 'a failure without a code before one with a code at the same time',
-    rows: [
-      ['failed', 2, '131026'],
-      ['failed', 2],
-    ],
-    failedAt: at(2),
+    reports: [failed(2, '131026'), failed(2)],
     errorCode: null,
   },
   {
     what: 'a failure without a code when one with a code follows',
-    rows: [
-      ['failed', 2],
-      ['failed', 2, '131026'],
-    ],
-    failedAt: at(2),
+    reports: [failed(2), failed(2, '131026')],
     errorCode: null,
   },
   {
     what: 'the failure when a late sent status follows',
-    rows: [
-      ['failed', 2, '131026'],
-      ['sent', 1],
-    ],
-    failedAt: at(2),
+    reports: [failed(2, '131026'), reported('sent', 1)],
     errorCode: '131026',
   },
-])('keeps $what', ({ rows, failedAt, errorCode }) => {
-  expect(applyRows(rows)).toMatchObject({ status: 'failed', failedAt, errorCode })
+])('keeps $what', ({ reports, errorCode }) => {
+  expect(applyAll(reports).state).toMatchObject({ status: 'failed', failedAt: at(2), errorCode })
 })
 
 test('clears the failure of a delivered message', () => {
-  const rows: Row[] = [
-    ['failed', 2, '131026'],
-    ['delivered', 1],
-    ['failed', 1, '131026'],
-  ]
-  expect(applyRows(rows)).toEqual({ ...pendingState, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
+  const { state } = applyAll([failed(2, '131026'), reported('delivered', 1), failed(1, '131026')])
+  expect(state).toEqual({ ...pendingState, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
 })
 
 test('keeps a known WhatsApp message ID', () => {
   const known = { ...pendingState, waMessageId: 'wamid.known' }
-  expect(applyRows([['sent', 1]], known).waMessageId).toBe('wamid.known')
+  expect(applyReport(known, reported('sent', 1)).state.waMessageId).toBe('wamid.known')
 })
 
 test.each([
@@ -204,9 +150,8 @@ test.each([
   { current: 'delivered', reported: 'sent', changed: false },
   { current: 'delivered', reported: 'failed', changed: false },
   { current: 'failed', reported: 'delivered', changed: true },
-] as const)('$reported after $current is a change: $changed', ({ current, reported, changed }) => {
-  const report = { waMessageId: 'wamid.1', status: reported, at: at(2), error: undefined }
-  expect(applyReport({ ...pendingState, status: current }, report).changed).toBe(changed)
+] as const)('$reported after $current is a change: $changed', ({ current, reported: status, changed }) => {
+  expect(applyReport({ ...pendingState, status: current }, reported(status, 2)).changed).toBe(changed)
 })
 
 function failure(message: string): StatusReport {
