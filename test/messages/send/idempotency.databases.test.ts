@@ -203,18 +203,10 @@ async function sendUnanswered(reference: string): Promise<{ messageId: string; r
 }
 
 test('reports the failure to a retry after an unknown outcome', async () => {
-  const request = { ...example, to: '15559000004', externalId: 'order-14' }
-  const headers = { 'idempotency-key': 'order-14' }
-  expect((await account.post(path, request, headers)).json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
-  const { id } = await server.deps.db
-    .selectFrom('messages')
-    .select('id')
-    .where('account_id', '=', account.accountId)
-    .where('external_id', '=', 'order-14')
-    .executeTakeFirstOrThrow()
+  const unanswered = await sendUnanswered('order-14')
 
-  await report(id, 'wamid.order14', 'failed')
-  const retry = await account.post(path, request, headers)
+  await report(unanswered.messageId, 'wamid.order14', 'failed')
+  const retry = await unanswered.retry()
 
   expect(retry.json().error).toMatchObject({
     code: 'MESSAGE_REJECTED',
