@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount, listAccounts, updateAccount } from '../../src/accounts/account.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
-import type { Deps } from '../../src/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
 import { createTestDeps } from '../support/deps.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
 
 test('creates an enabled account with a limit of 60 requests a minute and an empty allow-list', async () => {
   const account = await createAccount(deps, { name: '  Ada & Co  ' })

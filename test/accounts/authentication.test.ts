@@ -1,23 +1,20 @@
 import { duplexPair } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import { createServer } from '../../src/http/server.ts'
 import { startHeldNode } from '../support/held-node.ts'
-import { startTestServer, type TestServer, through } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer, through } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 const json = { 'content-type': 'application/json' }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ server: { trustedProxies: ['127.0.0.1'] } })
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer({ server: { trustedProxies: ['127.0.0.1'] } }))
 
 test('rejects a request without a key and names the header', async () => {
   const response = await server.request('POST', path, { headers: json, body: JSON.stringify(example) })

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { generateKey, hashApiKey, regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
-import type { Deps } from '../../src/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
 import { createTestDeps } from '../support/deps.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
 
 /** The account whose stored key hash matches this key. */
 async function ownerOf(apiKey: string): Promise<string | undefined> {

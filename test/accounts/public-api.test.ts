@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { signedInOwner } from '../support/user.ts'
+import { startTestServer } from '../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
-  account = await server.account({ rateLimit: 60 })
-  owner = await signedInOwner(server, account.accountId)
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer({ server: { trustedProxies: ['loopback'] } }))
+const account = await server.account({ rateLimit: 60 })
+const owner = await signedInOwner(server, account.accountId)
 
 interface Access {
   enabled: boolean

@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { hashApiKey } from '../../src/accounts/api-key.ts'
 import { findCaller, spendRequest } from '../../src/accounts/authenticate-store.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
-import { startTestServer, type TestServer, through } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer, through } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test('allows 60 requests a minute by default', async () => {
   const { accountId } = await server.account()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { rekey } from '../../src/accounts/rekey.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
@@ -7,14 +7,11 @@ import { listStoredSecrets } from '../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { rotateSecret } from '../../src/webhooks/endpoints/secrets.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
 import { createTestDeps, nextPhoneNumberId } from '../support/deps.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test('re-encrypts every stored secret with the new key', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]

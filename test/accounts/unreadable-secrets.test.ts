@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncDueTemplates, syncTemplates } from '../../src/templates/sync.ts'
 import { getMessage, post, sendOne, status } from '../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 
 /** A secret cannot be decrypted if its key was removed from the ring or its row comes from another installation. */
 
 const example = sendMessage.example.input
 const unreadable = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 function change(customer: TestAccount, changes: object): Promise<unknown> {
   return server.deps.db

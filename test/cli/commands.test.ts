@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { createInstallation, type Installation } from './installation.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation } from './installation.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let simulator: Simulator
-let waybill: Installation
-beforeAll(async () => {
-  simulator = await startSimulator()
-  waybill = await createInstallation(simulator.url)
-})
-afterAll(async () => {
-  await waybill.remove()
-  await simulator.stop()
-})
+const simulator = await forFile(startSimulator())
+const waybill = await createInstallation(simulator.url)
+afterAll(() => waybill.remove())
 
 async function createAccount(): Promise<string> {
   return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId

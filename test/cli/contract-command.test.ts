@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { contractCommand } from '../../src/cli/contract-command.ts'
 import { dataCommands, findCommand } from '../../src/cli/commands.ts'
@@ -6,21 +6,15 @@ import { UsageError } from '../../src/cli/failure.ts'
 import { isValueOption } from '../../src/cli/syntax.ts'
 import { listSuppressions } from '../../contracts/dashboard/suppression.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import type { Deps } from '../../src/deps.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { createTestDeps } from '../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { forFile } from '../support/lifetime.ts'
 import { runCommand } from './run-command.ts'
 
-let database: TestDatabase
-let deps: Deps
-let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-  accountId = (await createAccount(deps, { name: 'Shop' })).accountId
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
+const accountId = (await createAccount(deps, { name: 'Shop' })).accountId
 
 function optionOf(words: string, name: string) {
   const option = findCommand(dataCommands, words.split(' '))?.command.options[name]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateRefused, deactivateWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
@@ -19,21 +19,17 @@ import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestDeps } from '../support/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { forFile } from '../support/lifetime.ts'
 import { startSmtpServer } from '../support/smtp.ts'
 import { nobody } from './run-command.ts'
 
-const simulator = await startSimulator()
-const database = await openTestDatabase()
-const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+const simulator = await forFile(startSimulator())
+const database = await forFile(openTestDatabase())
+const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
 let deps: Deps
 beforeEach(async () => {
   await sql`truncate accounts, messages cascade`.execute(database.db)
   deps = { ...createTestDeps(database), whatsapp }
-})
-afterAll(async () => {
-  await whatsapp.close()
-  await database.close()
-  await simulator.stop()
 })
 
 async function addAccount(

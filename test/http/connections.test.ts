@@ -2,20 +2,16 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
+import { forFile } from '../support/lifetime.ts'
 import { jpeg, writeForm } from '../support/media-files.ts'
 import { openSocket } from '../support/raw-socket.ts'
-import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
+import { readAtWork, startTestServer, type TestServer, through } from '../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 function get(path: string, apiKey: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\n\r\n`

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { createDownloader, toDownloadError } from '../../src/media/download.ts'
 import { spool } from '../../src/media/spool.ts'
+import { forFile } from '../support/lifetime.ts'
 import { jpeg, startFileServer } from '../support/media-files.ts'
 
 const folder = path.join(tmpdir(), `waybill-download-${randomUUID()}`)
@@ -39,39 +40,35 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   '/empty.jpg': (response) => response.writeHead(200).end(),
 }
 
-const files = await startFileServer((request, response) => {
-  open.add(response)
-  response.on('close', () => open.delete(response))
-  answers[request.url ?? '']?.(response)
-})
-afterAll(async () => {
-  await files.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const files = await forFile(
+  startFileServer((request, response) => {
+    open.add(response)
+    response.on('close', () => open.delete(response))
+    answers[request.url ?? '']?.(response)
+  }),
+)
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const timeoutMilliseconds = 60_000
-const development = createDownloader({ allowPrivate: true, timeoutMilliseconds })
-const impatient = createDownloader({ allowPrivate: true, timeoutMilliseconds: 300 })
+const development = await forFile(createDownloader({ allowPrivate: true, timeoutMilliseconds }))
+const impatient = await forFile(createDownloader({ allowPrivate: true, timeoutMilliseconds: 300 }))
 /** As in production, where names resolve to these addresses. */
-const strict = createDownloader({
-  allowPrivate: false,
-  timeoutMilliseconds,
-  resolve: (host) => {
-    const known: Record<string, string[]> = {
-      'internal.example.com': ['10.0.0.7'],
-      'rebinding.example.com': ['93.184.216.34', '127.0.0.1'],
-      'metadata.example.com': ['169.254.169.254'],
-    }
-    return known[host]
-      ? Promise.resolve(known[host])
-      : Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))
-  },
-})
-afterAll(async () => {
-  await development.close()
-  await impatient.close()
-  await strict.close()
-})
+const strict = await forFile(
+  createDownloader({
+    allowPrivate: false,
+    timeoutMilliseconds,
+    resolve: (host) => {
+      const known: Record<string, string[]> = {
+        'internal.example.com': ['10.0.0.7'],
+        'rebinding.example.com': ['93.184.216.34', '127.0.0.1'],
+        'metadata.example.com': ['169.254.169.254'],
+      }
+      return known[host]
+        ? Promise.resolve(known[host])
+        : Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))
+    },
+  }),
+)
 
 async function download(link: string, downloader = development): Promise<{ code?: string; message: string }> {
   try {

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/owned-files.ts'
+import { forFile } from '../support/lifetime.ts'
 import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
@@ -58,11 +59,8 @@ function sign({ method, url, headers }: IncomingMessage): string {
 }
 
 await writeFile(file, content)
-const service = await startFileServer((request, response) => void serve(request, response))
-afterAll(async () => {
-  await service.close()
-  await rm(file)
-})
+const service = await forFile(startFileServer((request, response) => void serve(request, response)))
+afterAll(() => rm(file))
 
 function openStore(change: Partial<typeof credentials> = {}, prefix = 'waybill/media') {
   return createS3Store({ url: `${service.url}/bucket`, prefix, region, ...credentials, ...change })

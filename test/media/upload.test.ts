@@ -7,25 +7,21 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { removeAccount } from '../../src/cli/account-data/remove.ts'
 import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
 import { cleanUpMedia } from '../../src/media/media.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
+import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
 import { docx, jpeg, mp4, pdf, png, postForm, startFileServer, writeForm } from '../support/media-files.ts'
 import { openSocket } from '../support/raw-socket.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
 const media = createTestMedia({ quotaBytes: 40 * 1024 * 1024 })
-beforeAll(async () => {
-  server = await startTestServer({ deps: { media } })
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer({ deps: { media } }))
+const account = await server.account()
 
 function upload(content: Buffer | string, filename = 'file', by: TestAccount = account) {
   return postForm({ url: server.url, apiKey: by.apiKey }, [{ name: 'file', content, filename }])

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Message } from '../../contracts/api/message.ts'
 import { messageColumns, toMessage } from '../../src/messages/message.ts'
 import { toEvents, toUnknownOutcomeEvent } from '../../src/messages/status/apply-statuses.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer } from '../support/server.ts'
 import { failed, type Field, listMissing } from './missing-fields.ts'
 
 /**
@@ -11,11 +12,7 @@ import { failed, type Field, listMissing } from './missing-fields.ts'
  * reason. `test/dashboard/pages/messages/message-fields.unit.test.ts` does the same for the dashboard.
  */
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test('lists every column of the table', async () => {
   const { rows } = await sql<{ name: string }>`

@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { MessageStatus } from '../../contracts/api/message.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { retryDelivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { post } from '../support/callbacks.ts'
+import { forFile } from '../support/lifetime.ts'
 import { repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
-import { respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
+import { respond, startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { webhookConfig } from '../support/webhooks.ts'
 
-let server: TestServer
-let receiver: WebhookReceiver
-let worker: Worker
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
+const worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+worker.start()
 
-beforeAll(async () => {
-  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
-  worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
-  worker.start()
-})
-
-afterAll(async () => {
-  await worker?.stop({ graceMilliseconds: 0 })
-  await receiver?.close()
-  await server?.close()
-})
+afterAll(() => worker.stop({ graceMilliseconds: 0 }))
 
 interface History {
   message: { messageId: string; status: MessageStatus; failedAt?: string; error?: { code: string } }

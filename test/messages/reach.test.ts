@@ -1,27 +1,23 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { countPeople, countReach, countStatement } from '../../src/messages/reach.ts'
 import { numberKeySql, toNumberKey } from '../../src/messages/suppressions/number-key.ts'
 import { firstIdAt } from '../../src/platform/ids.ts'
 import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
 import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thresholds.ts'
 import { receive, report, sendOne, status } from '../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 import { signedInOwner } from '../support/user.ts'
 
-let server: TestServer
-let account: TestAccount
 let now: Date
-
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
+let account: TestAccount
 beforeEach(async () => {
   now = new Date()
   account = await server.account()
   await checkNow(server.deps, account)
 })
-afterAll(() => server.close())
 
 async function setLimit(messagingLimit: string): Promise<void> {
   await server.deps.db

@@ -1,21 +1,18 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { deleteOldSeenReplies } from '../../src/messages/replies.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { post, sendOne, status } from '../support/callbacks.ts'
 import { exampleSend } from '../support/example-send.ts'
+import { forFile } from '../support/lifetime.ts'
 import { listRecorded, newWamid, repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
 })
-afterAll(() => server.close())
 
 async function reply(messages: object[], to: Pick<TestAccount, 'phoneNumberId'> = account): Promise<void> {
   expect((await post(server, repliesCallback(to.phoneNumberId, messages))).statusCode).toBe(200)

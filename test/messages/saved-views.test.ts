@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { quotaFacts } from '../../contracts/facts/errors.ts'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
+import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { startTestServer } from '../support/server.ts'
 
 const quota = 3
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer({ deps: { quotas: { suppressions: 1, templates: 1, savedViews: quota } } })
-})
-
-afterAll(() => server?.close())
+const server = await forFile(
+  startTestServer({ deps: { quotas: { suppressions: 1, templates: 1, savedViews: quota } } }),
+)
 
 interface Views {
   items: { name: string; filters: object }[]

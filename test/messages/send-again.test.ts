@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-
-afterAll(() => server?.close())
+const server = await forFile(startTestServer())
 
 interface Listed {
   items: { messageId: string; to: string; template: string; status: string; externalId?: string; accountId: string }[]

@@ -2,26 +2,23 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { openSendJournal, startSendJournalReplay } from '../../src/messages/send-journal-file.ts'
 import type { JournalLocation } from '../../src/platform/journal.ts'
 import type { PendingMessage } from '../../src/messages/message.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer } from '../support/server.ts'
 import { newPendingMessage } from '../support/stored-messages.ts'
 
 const log = pino({ level: 'silent' })
 
+const server = await forFile(startTestServer())
+const account = await server.account()
 let location: JournalLocation
 let replay: ReturnType<typeof startSendJournalReplay> | undefined
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
 beforeEach(() => {
   location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
 })
@@ -30,7 +27,6 @@ afterEach(async () => {
   replay = undefined
   rmSync(location.folder, { recursive: true })
 })
-afterAll(() => server.close())
 
 const newMessage = () => newPendingMessage(server.deps, account)
 

@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { revokeKey } from '../../src/accounts/api-key.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer } from '../support/server.ts'
 import { signedInOwner } from '../support/user.ts'
 
 /** Calls that wait for another of their account are made by a caller who may have lost access meanwhile. */
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ server: { limits: { workLimiter: { maxConcurrent: 1 } } } })
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer({ server: { limits: { workLimiter: { maxConcurrent: 1 } } } }))
 
 /** Runs while a call of the account holds its only place, and ends that call afterwards. */
 async function whileOccupied<T>(accountId: string, run: (isWaiting: () => Promise<void>) => Promise<T>): Promise<T> {

@@ -3,14 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
-import { createEmbeddedInstallation, type Ended, type Installation } from '../cli/installation.ts'
+import { createEmbeddedInstallation, type Ended } from '../cli/installation.ts'
 
-let waybill: Installation
-beforeAll(async () => {
-  waybill = await createEmbeddedInstallation()
-})
+const waybill = await createEmbeddedInstallation()
 afterAll(() => waybill.remove())
 afterEach(() => vi.restoreAllMocks())
 

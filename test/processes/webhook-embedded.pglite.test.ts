@@ -1,23 +1,15 @@
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openPGlite } from '../../src/platform/db/database.ts'
 import { emitPastEvents } from '../support/endpoints.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
-import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { createEmbeddedInstallation } from '../cli/installation.ts'
 
-let waybill: Installation
-let receiver: WebhookReceiver
-
-beforeAll(async () => {
-  receiver = await startWebhookReceiver()
-  waybill = await createEmbeddedInstallation({ WEBHOOK_ALLOW_PRIVATE: 'true' })
-})
-
-afterAll(async () => {
-  await waybill?.remove()
-  await receiver?.close()
-})
+const receiver = await forFile(startWebhookReceiver())
+const waybill = await createEmbeddedInstallation({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+afterAll(() => waybill.remove())
 
 /** Requires that no process of this installation uses the database. */
 async function emit(accountId: string, count: number): Promise<void> {

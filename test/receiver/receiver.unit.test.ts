@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
+import { beforeEach, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { type MessageFailedEvent, webhooks } from '../../contracts/events.ts'
 import {
@@ -16,6 +16,7 @@ import {
   verifyWebhook,
   WebhookVerificationError,
 } from '../../src/receiver/webhook.ts'
+import { forFile } from '../support/lifetime.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const otherSecret = `whsec_${Buffer.alloc(24, 8).toString('base64')}`
@@ -302,18 +303,19 @@ const handleWebhook = createWebhookHandler({
 })
 
 /** The node:http receiver of the README. */
-const server = createServer(async (request, response) => {
-  try {
-    const { status, body } = await handleWebhook(await buffer(request), request.headers)
-    response.writeHead(status).end(body)
-  } catch {
-    response.writeHead(500).end()
-  }
-}).listen(0, '127.0.0.1')
+const server = await forFile(
+  createServer(async (request, response) => {
+    try {
+      const { status, body } = await handleWebhook(await buffer(request), request.headers)
+      response.writeHead(status).end(body)
+    } catch {
+      response.writeHead(500).end()
+    }
+  }).listen(0, '127.0.0.1'),
+)
 await once(server, 'listening')
 // The address of a server that listens on a port has this type.
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
-afterAll(() => server.close())
 beforeEach(() => void seen.splice(0))
 
 async function post({ body, headers }: Signed): Promise<{ status: number; text: string }> {

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { forFile } from '../support/lifetime.ts'
+import { signedInOwner } from '../support/user.ts'
+import { startTestServer } from '../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  owner = await signedInOwner(server, account.accountId)
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer())
+const account = await server.account()
+const owner = await signedInOwner(server, account.accountId)
 
 interface Page {
   items: { name: string; language: string; status: string; rejectedReason?: string; qualityScore?: string }[]

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
@@ -8,19 +8,16 @@ import { findLastSync } from '../../src/templates/store.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
 import type { ListedTemplate } from '../../src/whatsapp/template-management.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let database: TestDatabase
+const database = await forFile(openTestDatabase())
 let deps: ReturnType<typeof createTestDeps>
 let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
 beforeEach(async () => {
   deps = createTestDeps(database)
   accountId = (await createAccount(deps, { name: 'Sync' })).accountId
 })
-afterAll(() => database.close())
 
 async function add(wabaId: string, accessToken: string): Promise<string> {
   const input = { phoneNumberId: nextPhoneNumberId(), wabaId, accessToken }

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { testMediaPath } from '../../contracts/dashboard/template.ts'
+import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
 import { pdf } from '../support/media-files.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer({ deps: { media: createTestMedia() } }))
 let account: TestAccount
 let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer({ deps: { media: createTestMedia() } })
-})
 
 beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })
-
-afterAll(() => server?.close())
 
 function upload(by: TestOwner, content: Buffer) {
   const query = new URLSearchParams({ accountId: account.accountId })

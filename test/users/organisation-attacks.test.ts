@@ -1,22 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { resetPassword } from '../../src/users/change-member.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
-import { type ForgedOidcProvider, startForgedOidcProvider } from '../support/oidc-provider.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startForgedOidcProvider } from '../support/oidc-provider.ts'
+import { startTestServer } from '../support/server.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 
-let provider: ForgedOidcProvider
-let server: TestServer
-let accountId: string
+const provider = await forFile(startForgedOidcProvider())
+const server = await forFile(startTestServer({ server: { oidc: provider } }))
+const { accountId } = await server.account()
 let ada: TestOwner
-
-beforeAll(async () => {
-  provider = await startForgedOidcProvider()
-  server = await startTestServer({ server: { oidc: provider } })
-  ;({ accountId } = await server.account())
-})
 
 beforeEach(async () => {
   ada = await signedInOwner(server, accountId)
@@ -24,11 +19,6 @@ beforeEach(async () => {
   provider.forge = (token) => token
   provider.userInfo = {}
   provider.discovery = {}
-})
-
-afterAll(async () => {
-  await server?.close()
-  await provider?.close()
 })
 
 /** Signs in through the provider; returns the error on the sign-in page, or the address of the user. */

@@ -1,34 +1,23 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { grantOperator } from '../../src/users/operators.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
-import { startOidcProvider, type TestOidcProvider } from '../support/oidc-provider.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startOidcProvider } from '../support/oidc-provider.ts'
 import { signedInOwner, type TestOwner, totp, visitor } from '../support/user.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { startTestServer } from '../support/server.ts'
 import { startSmtpServer } from '../support/smtp.ts'
 import { eventually } from '../support/eventually.ts'
 
-let provider: TestOidcProvider
-let server: TestServer
+const provider = await forFile(startOidcProvider())
+const server = await forFile(startTestServer({ server: { oidc: provider } }))
+provider.serve(server.url)
 
-beforeAll(async () => {
-  provider = await startOidcProvider()
-  server = await startTestServer({ server: { oidc: provider } })
-  provider.serve(server.url)
-})
-
-afterEach(async () => {
-  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
-})
-
-afterAll(async () => {
-  await server?.close()
-  await provider?.close()
-})
+afterEach(() => server.deps.db.deleteFrom('owner_sign_in_rates').execute())
 
 /** Follows the redirects from the sign-in button to the last page. */
 async function signInWithOrganisation(browser: CookieBrowser): Promise<Response> {

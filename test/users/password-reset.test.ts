@@ -1,38 +1,26 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
+import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
-import { type ReceivedEmail, startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { type ReceivedEmail, startSmtpServer } from '../support/smtp.ts'
 import { eventually } from '../support/eventually.ts'
 
-let smtp: TestSmtpServer
-let server: TestServer
-let mailer: Mailer
-let account: TestAccount
-
-beforeAll(async () => {
-  smtp = await startSmtpServer()
-  server = await startTestServer({ deps: { mail: createMailTransport(smtp.config) } })
-  mailer = new Mailer(server.deps, createMailTransport(smtp.config))
-  mailer.start()
-  account = await server.account()
-})
+const smtp = await forFile(startSmtpServer())
+const server = await forFile(startTestServer({ deps: { mail: createMailTransport(smtp.config) } }))
+const mailer = await forFile(new Mailer(server.deps, createMailTransport(smtp.config)))
+mailer.start()
+const account = await server.account()
 
 afterEach(async () => {
   await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
   await server.deps.db.deleteFrom('owner_tries').execute()
   smtp.received.length = 0
-})
-
-afterAll(async () => {
-  await mailer?.stop()
-  await server?.close()
-  await smtp?.close()
 })
 
 const newPassword = 'a new and long password'

@@ -1,35 +1,24 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { composeEmail } from '../../src/platform/email/compose.ts'
 import { enqueueEmails } from '../../src/platform/email/outbox.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { removeMemberAsOperator, resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { lockOwners } from '../../src/users/store.ts'
+import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 /** Another server on the same database. */
-let node: TestServer
-let account: TestAccount
-let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  node = await startTestServer({ beside: server })
-  account = await server.account()
-  owner = await signedInOwner(server, account.accountId)
-})
+const node = await forFile(startTestServer({ beside: server }))
+const account = await server.account()
+const owner = await signedInOwner(server, account.accountId)
 
 afterEach(async () => {
   await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
   await server.deps.db.deleteFrom('owner_tries').execute()
-})
-
-afterAll(async () => {
-  await node?.close()
-  await server?.close()
 })
 
 let people = 0

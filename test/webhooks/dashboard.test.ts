@@ -1,30 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { insertEvents } from '../support/insert-events.ts'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { signedInOwner } from '../support/user.ts'
+import { startTestServer } from '../support/server.ts'
 import { createPopulatedAccount } from '../support/dashboard.ts'
-import { respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { respond, startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { webhookConfig } from '../support/webhooks.ts'
 
-let server: TestServer
-let receiver: WebhookReceiver
-let accountId: string
-let owner: TestOwner
-
-beforeAll(async () => {
-  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
-  ;({ accountId } = await server.account())
-  owner = await signedInOwner(server, accountId)
-})
-
-afterAll(async () => {
-  await receiver?.close()
-  await server?.close()
-})
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
+const { accountId } = await server.account()
+const owner = await signedInOwner(server, accountId)
 
 interface Added {
   endpointId: string

@@ -1,26 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
-import type { Deps } from '../../src/deps.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { listEvents, recordEvents, type UnrecordedEvent } from '../../src/webhooks/events.ts'
 import { createTestDeps } from '../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { forFile } from '../support/lifetime.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 
-let database: TestDatabase
-let deps: Deps
+const database = await forFile(openTestDatabase().then(withSettableClock))
+const deps = createTestDeps(database)
 let accountId: string
-beforeAll(async () => {
-  database = await withSettableClock(await openTestDatabase())
-  deps = createTestDeps(database)
-})
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Events' })).accountId
 })
-afterAll(() => database.close())
 
 async function recordMessage(): Promise<string> {
   const id = deps.newId('msg')

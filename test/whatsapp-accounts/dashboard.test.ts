@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
 let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
 // Procedures that call WhatsApp are limited per account and minute.
 beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
-})
-
-afterAll(async () => {
-  await server?.close()
 })
 
 interface WhatsAppAccount {

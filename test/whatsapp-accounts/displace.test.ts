@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { holdsNumber } from '../../src/whatsapp-accounts/displace.ts'
 import { findByPhoneNumberId, findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
@@ -9,16 +9,11 @@ import { listAudit } from '../../src/users/audit/audit.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
+const server = await forFile(startTestServer())
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(async () => {
-  await server?.close()
-})
 
 /** Makes WhatsApp respond to reads of a number with this error. */
 function failReads(

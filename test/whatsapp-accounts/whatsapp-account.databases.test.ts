@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
@@ -14,20 +14,16 @@ import { findWhatsAppAccount } from '../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
 import { listWhatsAppAccounts, requireWhatsAppAccount } from '../../src/whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../support/deps.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
 let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-})
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'WhatsApp' })).accountId
 })
-afterAll(() => database.close())
 
 async function add(more: Partial<NewWhatsAppAccount> = {}): Promise<string> {
   const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAAsecret', ...more }

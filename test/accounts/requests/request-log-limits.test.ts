@@ -3,20 +3,17 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashboard/request.ts'
 import type { RequestLogLimits } from '../../../src/accounts/requests/request-log.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const message = { to: '34600111222', template: 'order_shipped', language: 'en' }
 const variables = { '1': 'Ada', '2': 'WB-1042' }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer({ requestLog: { flushMilliseconds: 20 } }))
 
 /** Waits for the given number of requests of an account and returns everything stored about them. */
 async function readStored(

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
 import type {
@@ -18,20 +18,15 @@ import type { Database } from '../../../src/platform/db/schema.ts'
 import { createRequestIds, firstRequestIdAt, timeOfRequestId } from '../../../src/platform/ids.ts'
 import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { signedInOwner } from '../../support/user.ts'
+import { startTestServer } from '../../support/server.ts'
 
 const message = { template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1042' } }
 
-let server: TestServer
-let account: TestAccount
-let owner: TestOwner
-beforeAll(async () => {
-  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
-  account = await server.account()
-  owner = await signedInOwner(server, account.accountId)
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer({ requestLog: { flushMilliseconds: 20 } }))
+const account = await server.account()
+const owner = await signedInOwner(server, account.accountId)
 
 async function list(filter: object = {}, by = { owner, accountId: account.accountId }): Promise<ApiRequest[]> {
   const { statusCode, data, error } = await by.owner.query<ApiRequestPage>('request.list', {

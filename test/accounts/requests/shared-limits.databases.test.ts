@@ -1,22 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 const perMinute = 10
 const bodiesPerMinute = 3
 
-let first: TestServer
-let second: TestServer
-beforeAll(async () => {
-  const requestLog = { perMinute, bodiesPerMinute, flushMilliseconds: 20 }
-  first = await startTestServer({ requestLog })
-  second = await startTestServer({ requestLog, beside: first })
-})
-afterAll(async () => {
-  await second.close()
-  await first.close()
-})
+const requestLog = { perMinute, bodiesPerMinute, flushMilliseconds: 20 }
+const first = await forFile(startTestServer({ requestLog }))
+const second = await forFile(startTestServer({ requestLog, beside: first }))
 
 function fail(server: TestServer, apiKey: string): Promise<Response> {
   return fetch(`${server.url}/api/v1/suppression/add`, {

@@ -1,18 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runHere } from '../run-command.ts'
 import { exportAccount, exportedTables } from '../../../src/cli/account-data/export.ts'
 import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 interface ExportedLine {
   type: string

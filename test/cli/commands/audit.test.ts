@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { dataCommands } from '../../../src/cli/commands.ts'
-import type { Deps } from '../../../src/deps.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { runCommand } from '../run-command.ts'
 
-let database: TestDatabase
-let deps: Deps
-let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-  accountId = (await createAccount(deps, { name: 'Shop' })).accountId
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
+const accountId = (await createAccount(deps, { name: 'Shop' })).accountId
 
 async function run(...words: string[]): Promise<Record<string, string>> {
   const { json } = await runCommand(deps, ...words)

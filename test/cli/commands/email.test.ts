@@ -1,31 +1,22 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { loopbackCertificate } from '../../support/certificate.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
+import { createInstallation } from '../installation.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let simulator: Simulator
-let waybill: Installation
-let smtp: TestSmtpServer
-let accountId: string
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-email-'))
-  simulator = await startSimulator()
-  waybill = await createInstallation(simulator.url)
-  smtp = await startSmtpServer({ tls: 'implicit', auth: { user: 'waybill', pass: 'p/ss' } })
-  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
-})
+const folder = await mkdtemp(path.join(tmpdir(), 'waybill-email-'))
+const simulator = await forFile(startSimulator())
+const waybill = await createInstallation(simulator.url)
+const smtp = await forFile(startSmtpServer({ tls: 'implicit', auth: { user: 'waybill', pass: 'p/ss' } }))
+const accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
 
 afterAll(async () => {
   await waybill?.remove()
-  await smtp?.close()
-  await simulator?.stop()
   await rm(folder, { recursive: true })
 })
 

@@ -1,26 +1,20 @@
 import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { pdf, png } from '../../support/media-files.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { createInstallation } from '../installation.ts'
 import { runHere } from '../run-command.ts'
 
-let simulator: Simulator
-let installation: Installation
-let folder: string
-let accountId: string
-beforeAll(async () => {
-  simulator = await startSimulator()
-  installation = await createInstallation(simulator.url)
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-cli-media-'))
-  accountId = await addAccount('7')
-})
+const simulator = await forFile(startSimulator())
+const installation = await createInstallation(simulator.url)
+const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cli-media-'))
+const accountId = await addAccount('7')
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
   await installation.remove()
-  await simulator.stop()
 })
 
 async function addAccount(digit: string): Promise<string> {

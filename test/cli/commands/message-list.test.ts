@@ -1,15 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { runCommand } from '../run-command.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test('distinguishes a search that stopped early from one without results', async () => {
   const deps = createTestDeps(database)

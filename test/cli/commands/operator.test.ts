@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { removeMemberAsOperator } from '../../../src/users/change-member.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import { runCommand } from '../run-command.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { signedInOwner } from '../../support/user.ts'
 
-let server: TestServer
-let accountId: string
-let user: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  accountId = (await server.account()).accountId
-  user = await signedInOwner(server, accountId, { email: 'ada.operator@example.com' })
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer())
+const accountId = (await server.account()).accountId
+const user = await signedInOwner(server, accountId, { email: 'ada.operator@example.com' })
 
 async function run(...words: string[]): Promise<{ json: Record<string, unknown>; text: string }> {
   const { json, text } = await runCommand(server.deps, ...words)

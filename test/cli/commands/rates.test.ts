@@ -1,15 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createInstallation, type Installation } from '../installation.ts'
+import { afterAll, expect, test } from 'vitest'
+import { createInstallation } from '../installation.ts'
 
-let waybill: Installation
-let folder: string
-beforeAll(async () => {
-  waybill = await createInstallation('http://127.0.0.1:9')
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-rates-'))
-})
+const waybill = await createInstallation('http://127.0.0.1:9')
+const folder = await mkdtemp(path.join(tmpdir(), 'waybill-rates-'))
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
   await waybill.remove()

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
 import { parseLine } from '../../../src/cli/syntax.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { nobody, runCommand } from '../run-command.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 interface Exported {
   recipient: string

@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashboard/request.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import { runCommand } from '../run-command.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer({ requestLog: { flushMilliseconds: 20 } }))
 
 const list = (...words: string[]) => runCommand(server.deps, 'request', 'list', ...words)
 

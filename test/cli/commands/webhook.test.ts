@@ -1,40 +1,36 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { emitPastEvents } from '../../support/endpoints.ts'
-import { createEmbeddedInstallation, type Ended, type Installation } from '../installation.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { createEmbeddedInstallation, type Ended } from '../installation.ts'
 
-let postgres: TestDatabase
-let environment: NodeJS.ProcessEnv
-let waybill: Installation
-let receiver: Server
-let url: string
 let received: { headers: IncomingHttpHeaders; body: string }[] = []
 let status = 204
 
-beforeAll(async () => {
-  postgres = await openTestDatabase()
-  environment = {
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-    DATABASE_URL: postgres.url,
-    WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
-  }
-  waybill = await createEmbeddedInstallation(environment)
-  receiver = createServer(async (request, response) => {
+const postgres = await forFile(openTestDatabase())
+const environment = {
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  DATABASE_URL: postgres.url,
+  WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+}
+const waybill = await createEmbeddedInstallation(environment)
+const receiver = await forFile(
+  createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
     response.writeHead(status).end(status === 204 ? undefined : 'not today')
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  // The address of a server that listens on a port has this type.
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
-})
+  }).listen(0, '127.0.0.1'),
+)
+await once(receiver, 'listening')
+// The address of a server that listens on a port has this type.
+const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
 
 beforeEach(() => {
   received = []
@@ -43,11 +39,7 @@ beforeEach(() => {
 
 afterEach(() => vi.restoreAllMocks())
 
-afterAll(async () => {
-  await waybill.remove()
-  await postgres?.close()
-  receiver.close()
-})
+afterAll(() => waybill.remove())
 
 async function createAccount(): Promise<string> {
   return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId

@@ -1,25 +1,19 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { askAtTerminal } from '../../../src/cli/main.ts'
 import { whatsappConnect } from '../../../src/cli/commands/whatsapp-connect.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import type { CommandResult, Question } from '../../../src/cli/command.ts'
 import { parseLine } from '../../../src/cli/syntax.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { nobody, runCommand } from '../run-command.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-  server.simulator.addApp(app)
-})
-afterAll(async () => {
-  await server?.close()
-})
-
 const app = { id: '300000000000044', name: 'Shop app', secret: 'test-app-secret' }
+const server = await forFile(startTestServer())
+server.simulator.addApp(app)
+
 let numbers = 0
 
 function newNumber(status = 'PENDING', token: Parameters<TestServer['simulator']['addToken']>[1] = {}) {

@@ -2,32 +2,26 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseTemplateFile, printTemplateFile } from '../../../src/cli/template-files/file.ts'
 import { makeGalleryTemplate } from '../../../contracts/templates/gallery.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation } from '../installation.ts'
 import { runHere } from '../run-command.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let simulator: Simulator
-let installation: Installation
-let accountId: string
-let folder: string
 let accounts = 0
 
-beforeAll(async () => {
-  simulator = await startSimulator()
-  installation = await createInstallation(simulator.url)
-})
+const simulator = await forFile(startSimulator())
+const installation = await createInstallation(simulator.url)
+let accountId: string
+let folder: string
 beforeEach(async () => {
   accountId = await addAccount()
   folder = await mkdtemp(path.join(tmpdir(), 'waybill-templates-'))
 })
-afterAll(async () => {
-  await installation.remove()
-  await simulator.stop()
-})
+afterAll(() => installation.remove())
 
 async function addAccount(): Promise<string> {
   const id = String(++accounts).padStart(4, '0')

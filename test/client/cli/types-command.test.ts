@@ -2,22 +2,18 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { runHere } from '../../cli/run-command.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const program = path.resolve(import.meta.dirname, '../../../src/client/cli/main.ts')
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
 let folder: string
 let file: string
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server?.close())
 
 beforeEach(async () => {
   account = await server.account()

@@ -4,22 +4,18 @@ import { type IncomingMessage, METHODS, request, STATUS_CODES } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { askRaw, openSocket } from '../../support/raw-socket.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestResponse } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const path = '/api/v1/message/send'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 function post(body: string | Buffer, headers: Record<string, string> = {}, to = path): Promise<TestResponse> {
   return server.request('POST', to, {

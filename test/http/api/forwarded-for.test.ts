@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
-  account = await server.account()
-  await setAllowList(server.deps, account.accountId, ['198.51.100.7', '2001:db8::1'])
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer({ server: { trustedProxies: ['loopback'] } }))
+const account = await server.account()
+await setAllowList(server.deps, account.accountId, ['198.51.100.7', '2001:db8::1'])
 
 test.each([
   ['198.51.100.7', 200],

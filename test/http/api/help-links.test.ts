@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { askRaw } from '../../support/raw-socket.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test('links an error response to the page of its code', async () => {
   const account = await server.account()

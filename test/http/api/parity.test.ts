@@ -1,5 +1,5 @@
 import { TRPCClientError } from '@trpc/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { ErrorData, ErrorDetails } from '../../../contracts/errors.ts'
 import { contracts } from '../../../contracts/index.ts'
@@ -7,32 +7,27 @@ import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { safe } from '../../../src/client/client.ts'
 import { exampleSend } from '../../support/example-send.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestResponse } from '../../support/server.ts'
 
 /** REST and tRPC return the same data and the same error codes. */
 
-let server: TestServer
-let account: TestAccount
-let messageId: string
-let mediaId: unknown
-let files: Awaited<ReturnType<typeof startFileServer>>
-beforeAll(async () => {
-  const photo = jpeg()
-  files = await startFileServer((_request, response) => response.end(photo))
-  server = await startTestServer()
-  account = await server.account()
-  await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
-  await account.post('/api/v1/template/delete', { name: 'pick_up_point', language: 'en' })
-  await account.post('/api/v1/template/duplicate', copy)
-  messageId = String((await account.post('/api/v1/message/send', exampleSend)).json().data['messageId'])
-  mediaId = await upload()
-  await account.post('/api/v1/suppression/add', { to: suppressed })
-})
-afterAll(async () => {
-  await server.close()
-  await files.close()
-})
+/** Repeated calls change nothing, so both calls return the same data. */
+const copy = { name: 'track_parcel', language: 'en', newName: 'follow_parcel' }
+/** Already on the list, so that adding it returns the same response twice. */
+const suppressed = '34600999001'
+
+const photo = jpeg()
+const files = await forFile(startFileServer((_request, response) => response.end(photo)))
+const server = await forFile(startTestServer())
+const account = await server.account()
+await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
+await account.post('/api/v1/template/delete', { name: 'pick_up_point', language: 'en' })
+await account.post('/api/v1/template/duplicate', copy)
+const messageId = String((await account.post('/api/v1/message/send', exampleSend)).json().data['messageId'])
+const mediaId = await upload()
+await account.post('/api/v1/suppression/add', { to: suppressed })
 
 async function upload(): Promise<unknown> {
   const form = await postForm({ url: server.url, apiKey: account.apiKey }, [{ name: 'file', content: jpeg() }])
@@ -79,8 +74,6 @@ function withoutIds(value: unknown): string {
 
 type Input = Record<string, unknown>
 
-/** Repeated calls change nothing, so both calls return the same data. */
-const copy = { name: 'track_parcel', language: 'en', newName: 'follow_parcel' }
 const trackParcel = {
   name: 'track_parcel',
   language: 'en',
@@ -128,9 +121,6 @@ const good: Record<string, () => Input | Promise<Input>> = {
 }
 
 const codeToSend = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
-
-/** Already on the list, so that adding it returns the same response twice. */
-const suppressed = '34600999001'
 
 test.each(listProcedures(contracts))('$name returns the same data by REST and by tRPC', async ({ name, contract }) => {
   const readInput = good[name]

@@ -1,21 +1,16 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { contracts } from '../../../contracts/index.ts'
 import { listProcedures } from '../../../contracts/procedure.ts'
-import { type RequestOptions, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { type RequestOptions, startTestServer } from '../../support/server.ts'
 
 /** Calls that bypass tRPC's adapter must return the same responses as through it. */
 
-let server: TestServer
-let account: TestAccount
+const server = await forFile(startTestServer())
+const account = await server.account()
 /** Receives the same calls through the adapter, so that the two calls of a pair do not affect each other. */
-let twin: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  twin = await server.account()
-})
-afterAll(() => server.close())
+const twin = await server.account()
 
 const procedures = listProcedures(contracts)
 const names = [...procedures.map(({ name }) => name), 'message.delete', 'constructor', '__proto__']

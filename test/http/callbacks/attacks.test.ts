@@ -8,13 +8,10 @@ import { openDatabase } from '../../../src/platform/db/database.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { callbackPath, getMessage, messagesCallback, post, sendOne, status } from '../../support/callbacks.ts'
 import { patientSeconds } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 const secrets = ['first-app', 'second-app', 'third-app', 'fourth-app']
 

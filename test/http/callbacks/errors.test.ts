@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { getMessage, numberCallback, post, sendOne, status } from '../../support/callbacks.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 const passOn = { code: 131000, title: 'Something went wrong', error_data: { details: 'Of +34 600 111 222' } }
 

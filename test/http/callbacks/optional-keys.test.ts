@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   appSecret,
   callbackPath,
@@ -8,22 +8,19 @@ import {
   receive as receiveAt,
   sendOne,
 } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, newWamid, replyTime } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 /** Callbacks in the shapes of 2026, with user IDs, and without what WhatsApp can leave out. */
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
 let sent: { messageId: string; waMessageId: string }
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   sent = await sendOne(account)
 })
-afterAll(() => server.close())
 
 const userId = 'US.13491208655302741918'
 const parentUserId = 'US.ENT.11815799212886844830'

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
 import { appSecret, callbackPath, getMessage, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 /** What the recipients of the sandbox stand for reaches a server as WhatsApp would send it. */
 
-let server: TestServer
+const server = await forFile(startTestServer())
+server.simulator.reportTo({ url: server.url + callbackPath, appSecret })
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  server.simulator.reportTo({ url: server.url + callbackPath, appSecret })
-})
 beforeEach(async () => {
   account = await server.account()
 })
-afterAll(() => server.close())
 
 async function send(to: string) {
   const { messageId } = await sendOne(account, { to })

@@ -1,16 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test('rejects sends of a paused template until it is approved again', async () => {
   const customer = await server.account()

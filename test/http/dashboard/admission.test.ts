@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
 import { type SettingsResponse, signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
 import {
   createPopulatedAccount,
   type PopulatedAccount,
@@ -9,23 +10,11 @@ import {
   listSettingsContracts,
 } from '../../support/dashboard.ts'
 
-let server: TestServer
-let mine: PopulatedAccount
-let theirs: PopulatedAccount
-let owner: TestOwner
-let viewer: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  mine = await createPopulatedAccount(server)
-  theirs = await createPopulatedAccount(server)
-  owner = await signedInOwner(server, mine.accountId)
-  viewer = await signedInOwner(server, mine.accountId, { role: 'viewer' })
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer())
+const mine = await createPopulatedAccount(server)
+const theirs = await createPopulatedAccount(server)
+const owner = await signedInOwner(server, mine.accountId)
+const viewer = await signedInOwner(server, mine.accountId, { role: 'viewer' })
 
 const all = listSettingsContracts()
 const ofAnAccount = all.filter(({ contract }) => contract.allowed === 'viewer' || contract.allowed === 'owner')

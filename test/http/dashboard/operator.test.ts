@@ -1,40 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { listProcedures, type OperatorProcedure } from '../../../contracts/procedure.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { grantOperator, revokeOperator } from '../../../src/users/operators.ts'
-import {
-  createPopulatedAccount,
-  inputsOf,
-  listSettingsContracts,
-  type PopulatedAccount,
-} from '../../support/dashboard.ts'
+import { createPopulatedAccount, inputsOf, listSettingsContracts } from '../../support/dashboard.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 
-let server: TestServer
-let otherNode: TestServer
-let theirs: PopulatedAccount
-let theirOwner: TestOwner
-let operator: TestOwner & { secret: string }
+const server = await forFile(startTestServer())
+const otherNode = await forFile(startTestServer({ beside: server }))
+const theirs = await createPopulatedAccount(server)
+const theirOwner = await signedInOwner(server, theirs.accountId)
+let operator = await signedInOperator(server)
 /** An operator who lacks the second factor. */
-let withoutAuthenticator: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  otherNode = await startTestServer({ beside: server })
-  theirs = await createPopulatedAccount(server)
-  theirOwner = await signedInOwner(server, theirs.accountId)
-  operator = await signedInOperator(server)
-  withoutAuthenticator = await signedInOwner(server, theirs.accountId, { role: 'viewer' })
-  await grantOperator(server.deps, withoutAuthenticator)
-})
-
-afterAll(async () => {
-  await otherNode?.close()
-  await server?.close()
-})
+const withoutAuthenticator = await signedInOwner(server, theirs.accountId, { role: 'viewer' })
+await grantOperator(server.deps, withoutAuthenticator)
 
 const procedures = listProcedures<OperatorProcedure>(dashboardContracts.operator).map(({ name, contract }) => ({
   name,

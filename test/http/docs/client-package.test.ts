@@ -4,20 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { afterAll, expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** A clone, in which nothing was built: the first request builds the client. */
-let server: TestServer
-let folder: string
-beforeAll(async () => {
-  server = await startTestServer()
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-client-'))
-})
-afterAll(async () => {
-  await server?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const server = await forFile(startTestServer())
+const folder = await mkdtemp(path.join(tmpdir(), 'waybill-client-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const latest = '/client/waybill-client.tgz'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import fastify, { type FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import fastify from 'fastify'
+import { afterAll, describe, expect, test } from 'vitest'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { registerDocs } from '../../../src/http/docs/docs.ts'
 import { languages, renderMarkdown } from '../../../src/http/docs/render/markdown.ts'
@@ -16,13 +16,8 @@ const openApi = JSON.parse(printOpenApi()) as {
   paths: Record<string, Record<string, { tags: [string] }>>
 }
 
-let app: FastifyInstance
-
-beforeAll(() => {
-  app = fastify()
-  registerDocs(app)
-})
-
+const app = fastify()
+registerDocs(app)
 afterAll(() => app.close())
 
 function get(url: string, headers: Record<string, string> = {}) {

@@ -1,24 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request } from 'undici'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { generateApiKey } from '../../../src/accounts/api-key.ts'
 import { safe } from '../../../src/client/client.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startHeldNode } from '../../support/held-node.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import type { SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { openSocket } from '../../support/raw-socket.ts'
-import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+import { readAtWork, startTestServer, through } from '../../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
+const server = await forFile(startTestServer())
+const account = await server.account()
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(() => server.close())
 
 test('rejects requests beyond its concurrency limit immediately and serves those in progress', async () => {
   const { node, hold, held, release } = await startHeldNode(server, { maxConcurrentRequests: 3 })

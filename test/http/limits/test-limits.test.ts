@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
-let server: TestServer
-let receiver: WebhookReceiver
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
 let accountId: string
 let owner: TestOwner
-
-beforeAll(async () => {
-  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
-})
 beforeEach(async () => {
   ;({ accountId } = await server.account())
   owner = await signedInOwner(server, accountId)
-})
-afterAll(async () => {
-  await receiver?.close()
-  await server?.close()
 })
 
 function listAudit(): Promise<{ what: string; outcome: string }[]> {

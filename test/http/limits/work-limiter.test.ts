@@ -9,6 +9,7 @@ import { Connections } from '../../../src/http/limits/connections.ts'
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
 import { openSocket } from '../../support/raw-socket.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
@@ -18,11 +19,7 @@ import { manyFields } from '../../support/worst-requests.ts'
 const worstBody = manyFields(55_000)
 const json = { 'content-type': 'application/json' }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 /** Every procedure must reject its input only after the account was charged, so each answer names the limit. */
 describe('an account that has used up its work', () => {

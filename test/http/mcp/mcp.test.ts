@@ -3,24 +3,20 @@ import { gzipSync } from 'node:zlib'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { contracts } from '../../../contracts/index.ts'
 import { listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
 
 const example = sendMessage.example.input
 const publicUrl = 'https://waybill.example.com'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await assistedAccount()
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer())
+const account = await assistedAccount()
 
 /** An account whose owner has turned MCP on. */
 async function assistedAccount(options?: { rateLimit: number }): Promise<TestAccount> {

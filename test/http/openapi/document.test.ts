@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { openApiForms } from '../../../src/http/openapi/openapi30.ts'
 import { compileSchemaAt, openApi, pointTo, resolveParameter, resolveResponse } from '../../contracts/document.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestResponse } from '../../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-let files: Awaited<ReturnType<typeof startFileServer>>
-
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  const photo = jpeg()
-  files = await startFileServer((_request, response) => response.end(photo))
-})
-
-afterAll(async () => {
-  await server?.close()
-  await files?.close()
-})
+const server = await forFile(startTestServer())
+const account = await server.account()
+const photo = jpeg()
+const files = await forFile(startFileServer((_request, response) => response.end(photo)))
 
 /** The body matches the schema documented for its status, and all headers are documented. */
 function expectDocumented(contract: ApiProcedure, response: TestResponse): void {

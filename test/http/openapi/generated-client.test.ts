@@ -2,23 +2,18 @@ import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** A customer's project with its own compiler. It uses only openapi.json from this repository. */
 const project = path.join(import.meta.dirname, '../../generated-client')
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-  await rm(path.join(project, 'generated'), { recursive: true, force: true })
-  await run('openapi-typescript/bin/cli.js', '../../openapi.json', '-o', 'generated/waybill.ts')
-  await run('typescript/bin/tsc', '-p', '.')
-})
-
-afterAll(() => server?.close())
+const server = await forFile(startTestServer())
+await rm(path.join(project, 'generated'), { recursive: true, force: true })
+await run('openapi-typescript/bin/cli.js', '../../openapi.json', '-o', 'generated/waybill.ts')
+await run('typescript/bin/tsc', '-p', '.')
 
 /** The tool prints its errors to standard output. */
 async function run(tool: string, ...args: string[]): Promise<void> {

@@ -2,37 +2,29 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startClockWatch } from '../../../src/http/ops/clock-watch.ts'
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../../src/users/sign-in/login-throttle.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { shiftClock, withSettableClock } from '../../support/settable-clock.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
 const hour = 3600
-let database: TestDatabase
 let receiver: WebhookReceiver
-let webhooks: TestWebhooks
 const nodes: { registry: Registry; logged: string[]; check(): Promise<void>; stop(): Promise<void> }[] = []
-beforeAll(async () => {
-  database = await withSettableClock(await openTestDatabase())
-  // An attempt that a test holds must not time out and be repeated, however slow the machine is.
-  webhooks = await startTestWebhooks(database)
-})
+const database = await forFile(openTestDatabase().then(withSettableClock))
+// An attempt that a test holds must not time out and be repeated, however slow the machine is.
+const webhooks = await forFile(startTestWebhooks(database))
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {
-  receiver = await startWebhookReceiver()
+  receiver = await forTest(startWebhookReceiver())
 })
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
   await webhooks.reset()
-  await receiver.close()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
 })
 
 interface NodeOptions {

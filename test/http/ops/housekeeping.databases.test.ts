@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 async function listPartitions(): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

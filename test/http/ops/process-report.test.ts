@@ -1,16 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { createJobLog, listProcesses, startProcessReport } from '../../../src/http/ops/process-report.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test('reports a process with its jobs, deletes dead ones after a day and removes itself on stop', async () => {
   await sql`

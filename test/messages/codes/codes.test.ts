@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { checkCode } from '../../../src/messages/codes/check-code.ts'
@@ -8,23 +8,16 @@ import { generateCode } from '../../../src/messages/codes/code.ts'
 import { deleteOldCodes } from '../../../src/messages/codes/store.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
 
 const base = { to: '34600111222', template: 'login_code', language: 'en' }
 
-let server: TestServer
-let impatient: TestServer
+const server = await forFile(startTestServer())
+const impatient = await forFile(startTestServer({ beside: server, sendDeadlineMilliseconds: 300 }))
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  impatient = await startTestServer({ beside: server, sendDeadlineMilliseconds: 300 })
-})
 beforeEach(async () => {
   account = await server.account()
-})
-afterAll(async () => {
-  await impatient.close()
-  await server.close()
 })
 
 const send = (change: object = {}) => account.post('/api/v1/code/send', { ...base, ...change })

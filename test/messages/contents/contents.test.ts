@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { getMessageContent } from '../../../contracts/dashboard/message.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
@@ -11,15 +11,12 @@ import { deleteOldContents, findOldestContents } from '../../../src/messages/con
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 type Content = OutputOf<typeof getMessageContent>
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { matchNames } from '../../../src/messages/erasure/number.ts'
 import { endClaimsOfErased, eraseSomeMessages } from '../../../src/messages/erasure/store.ts'
@@ -8,21 +8,14 @@ import { spellingsOf } from '../../../src/messages/suppressions/number-key.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, repliesCallback, tap, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
-let server: TestServer
-let receiver: WebhookReceiver
-beforeAll(async () => {
-  server = await startTestServer()
-  receiver = await startWebhookReceiver()
-})
-afterAll(async () => {
-  await receiver.close()
-  await server.close()
-})
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
 
 let numbers = 0
 /** A number that no other test uses. The simulator accepts it. */

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../../contracts/api/message.ts'
 import type { Template } from '../../../contracts/api/template.ts'
 import { listMessages } from '../../../src/messages/queries/read.ts'
-import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+import { startTestServer, type TestAccount, through } from '../../support/server.ts'
 import { exportPath, insertMessages, listAll, readLines } from './exported.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const example = sendMessage.example.input
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 async function list(customer: TestAccount, query = ''): Promise<{ items: Message[]; nextCursor?: string }> {
   const response = await customer.get(`/api/v1/message${query}`)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../../contracts/api/message.ts'
 import type { FailureReasons, MessageCount } from '../../../contracts/dashboard/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
@@ -8,27 +8,21 @@ import { countMessages, interpretSearch, listFailureReasons } from '../../../src
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { findPage } from '../../../src/messages/queries/read.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { signedInOwner } from '../../support/user.ts'
+import { startTestServer } from '../../support/server.ts'
 
 const example = sendMessage.example.input
 
-let server: TestServer
-let account: TestAccount
-let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  await account.template({ name: 'invoice_ready', body: 'Hello.' })
-  owner = await signedInOwner(server, account.accountId, { role: 'viewer' })
-  await send({ externalId: 'order-1', to: '34600111001' })
-  await send({ externalId: 'order-10', to: '34600111002' })
-  await send({ externalId: 'A_1%b', to: '34600111003', template: 'invoice_ready', variables: {} })
-  await send({ externalId: '4915112345678', to: '15550131026' })
-  await account.post('/api/v1/message/send', { ...example, externalId: undefined, to: '4915112345678' })
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+await account.template({ name: 'invoice_ready', body: 'Hello.' })
+const owner = await signedInOwner(server, account.accountId, { role: 'viewer' })
+await send({ externalId: 'order-1', to: '34600111001' })
+await send({ externalId: 'order-10', to: '34600111002' })
+await send({ externalId: 'A_1%b', to: '34600111003', template: 'invoice_ready', variables: {} })
+await send({ externalId: '4915112345678', to: '15550131026' })
+await account.post('/api/v1/message/send', { ...example, externalId: undefined, to: '4915112345678' })
 
 function send(change: object) {
   return account.post('/api/v1/message/send', { ...example, ...change })

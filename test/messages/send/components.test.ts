@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TemplateValues } from '../../../src/templates/fill/values.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import type { NewTemplate } from '../../../src/whatsapp/simulator/templates/template-list.ts'
-
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  const { phoneNumberId } = account
-  for (const id of ['1', '42', '1037543291543636'])
-    server.simulator.media.set(id, { id, phoneNumberId, type: 'image/png', size: 1, sha256: '' })
-  for (const template of templates) await account.template({ language: 'en', ...template })
-})
-afterAll(() => server.close())
 
 const body = { type: 'BODY', text: 'Hello {{1}}.' }
 const buttons = (...all: { type: string; text?: string; url?: string; example?: string[] }[]) => ({
@@ -103,6 +92,13 @@ const templates: NewTemplate[] = [
   },
   { name: 'order_details', components: [body, buttons({ type: 'ORDER_DETAILS', text: 'Review and pay' })] },
 ]
+
+const server = await forFile(startTestServer())
+const account = await server.account()
+const { phoneNumberId } = account
+for (const id of ['1', '42', '1037543291543636'])
+  server.simulator.media.set(id, { id, phoneNumberId, type: 'image/png', size: 1, sha256: '' })
+for (const template of templates) await account.template({ language: 'en', ...template })
 
 const bodyParameters = [{ type: 'text', text: 'Ada' }]
 const ada = { variables: { '1': 'Ada' } }

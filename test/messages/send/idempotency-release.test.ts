@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { failUnwritten, resolvePending, settleFailed } from '../../../src/messages/send/settle-store.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 /** Two pending messages recorded in one transaction two minutes ago. The key belongs to the second. */
 async function recordTwo(account: TestAccount): Promise<{ accountId: string; first: string; second: string }> {

@@ -1,19 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { report as reportStatuses, status } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestResponse, through } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 function sendsTo(number: string): number {
   return server.simulator.requests.filter(({ body }) => JSON.stringify(body).includes(`+${number}`)).length

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { setMarketing } from '../../../src/whatsapp-accounts/change.ts'
 import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { changeCallback, post, report, status } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(() => server.close())
 
 const offer = { to: '34600111222', template: 'autumn_offer', language: 'en' }
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { sendOne } from '../../support/callbacks.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test.each([
   { category: 'UTILITY', endpoint: 'messages' },

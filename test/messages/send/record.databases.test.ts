@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { clockEstimateOf, readDatabaseClock } from '../../../src/platform/db/clock.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 const hour = 3_600_000
 

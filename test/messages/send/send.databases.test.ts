@@ -1,26 +1,18 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage, type SendMessageRequest } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
-import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, through } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 
-let server: TestServer
-let account: TestAccount
+const server = await forFile(startTestServer())
 /** Waits for WhatsApp only briefly. */
-let impatient: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-  impatient = await startTestServer({ beside: server, sendDeadlineMilliseconds: 300 })
-  account = await server.account()
-})
-afterAll(async () => {
-  await impatient.close()
-  await server.close()
-})
+const impatient = await forFile(startTestServer({ beside: server, sendDeadlineMilliseconds: 300 }))
+const account = await server.account()
 
 test('returns the message and sends it to WhatsApp', async () => {
   const response = await account.post(path, example)

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { noSendJournal } from '../../../src/messages/send-journal.ts'
 import type { PendingMessage } from '../../../src/messages/message.ts'
@@ -10,16 +10,12 @@ import { type Acceptance, settleAccepted, settleFailed } from '../../../src/mess
 import { settle, settleNeverDispatched } from '../../../src/messages/send/settle.ts'
 import { lockMessages } from '../../../src/messages/status/store.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 import { newPendingMessage } from '../../support/stored-messages.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 const newMessage = () => newPendingMessage(server.deps, account)
 

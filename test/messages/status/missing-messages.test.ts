@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import type { HealthFinding } from '../../../contracts/api/account.ts'
 import { runChecks } from '../../../src/cli/doctor.ts'
 import { encodeId } from '../../../src/platform/ids.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   // The account is older than the messages that it lost.
@@ -21,7 +19,6 @@ beforeEach(async () => {
     .where('id', '=', account.whatsAppAccountId)
     .execute()
 })
-afterAll(() => server.close())
 
 let count = 0
 function lostMessage(hoursAgo: number): string {

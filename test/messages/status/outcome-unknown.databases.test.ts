@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { type MessagePage, sendMessage } from '../../../contracts/api/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
@@ -9,21 +9,17 @@ import { createHousekeeping } from '../../../src/http/ops/housekeeping.ts'
 import { registerOutcomesUnknownMetric } from '../../../src/http/ops/metrics.ts'
 import { reportUnknownOutcomes, resolveMessage } from '../../../src/messages/status/outcome-unknown.ts'
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
 const path = '/api/v1/message/send'
 const neverAnswered = '15559000003'
 const afterSeconds = 3_600
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 200 })
-  account = await server.account()
-})
+const server = await forFile(startTestServer({ sendDeadlineMilliseconds: 200 }))
+const account = await server.account()
 afterEach(() => vi.useRealTimers())
-afterAll(() => server.close())
 
 interface Unanswered {
   messageId: string

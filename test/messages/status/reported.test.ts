@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, test } from 'vitest'
+import { test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** End to end: sent through the server, reported by the simulator like Meta, and emitted as events. */
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
 
 interface Found {
   messageId: string

@@ -1,19 +1,16 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openSocket } from '../../support/raw-socket.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
 })
-afterAll(() => server.close())
 
 const recipients = Array.from({ length: 1000 }, (_, index) => String(34_600_300_000 + index))
 

@@ -1,25 +1,18 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { post, sendOne } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const quota = 5
 
-let server: TestServer
-let other: TestServer
+const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
+const server = await forFile(startTestServer({ deps }))
+const other = await forFile(startTestServer({ deps, beside: server }))
 let account: TestAccount
-beforeAll(async () => {
-  const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
-  server = await startTestServer({ deps })
-  other = await startTestServer({ deps, beside: server })
-})
 beforeEach(async () => {
   account = await server.account()
-})
-afterAll(async () => {
-  await other.close()
-  await server.close()
 })
 
 const numbers = (count: number, first = 0) =>

@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { encodeId } from '../../../src/platform/ids.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const day = 86_400_000
 const now = new Date('2030-03-06T12:00:00Z')
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 /** Records a message at that time and returns its partition. */
 async function recordAt(time: Date): Promise<string> {

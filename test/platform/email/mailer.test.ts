@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { composeEmail } from '../../../src/platform/email/compose.ts'
@@ -7,19 +7,16 @@ import { type EmailOutcome, Mailer } from '../../../src/platform/email/mailer.ts
 import { claimEmails, enqueueEmails, isEmailPurpose, type NewEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { freePort } from '../../support/postgres.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { startTestServer } from '../../support/server.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let server: TestServer
-let smtp: TestSmtpServer
 const mailers: Mailer[] = []
 
-beforeAll(async () => {
-  server = await startTestServer()
-  smtp = await startSmtpServer()
-})
+const server = await forFile(startTestServer())
+const smtp = await forFile(startSmtpServer())
 
 afterEach(async () => {
   await Promise.all(mailers.splice(0).map((mailer) => mailer.stop()))
@@ -27,11 +24,6 @@ afterEach(async () => {
   smtp.received.length = 0
   smtp.refuse = {}
   server.log.length = 0
-})
-
-afterAll(async () => {
-  await smtp?.close()
-  await server?.close()
 })
 
 function start(config = smtp.config): EmailOutcome[] {

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { request } from 'undici'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import type { App } from '../../../src/app.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { createCustomer, environmentOf, openApp } from '../../faults/customer.ts'
 import { messagesCallback, status } from '../../support/callbacks.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, untilReceived } from '../../support/otlp-receiver.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { type ReceivedSpan, startOtlpReceiver, untilReceived } from '../../support/otlp-receiver.ts'
 import { type ServeProcess, startServe } from '../../support/process.ts'
-import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 const example = sendMessage.example.input
 const appSecret = 'telemetry-app-secret'
@@ -18,42 +18,26 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const callersSpan = '00f067aa0ba902b7'
 const traceparent = `00-${traceId}-${callersSpan}-01`
 
-let database: TestDatabase
-let simulator: Simulator
-let collector: OtlpReceiver
-let endpoint: WebhookReceiver
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-let accountId: string
-let node: ServeProcess
-beforeAll(async () => {
-  database = await openTestDatabase()
-  simulator = await startSimulator()
-  collector = await startOtlpReceiver()
-  endpoint = await startWebhookReceiver()
-  environment = {
-    ...environmentOf(database.url ?? '', simulator),
-    META_APP_SECRET: appSecret,
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 10 }, () => '1s').join(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_METRICS_EXPORTER: 'none',
-    OTEL_BSP_SCHEDULE_DELAY: '50',
-  }
-  app = openApp(environment)
-  ;({ apiKey, accountId } = await createCustomer(app, simulator))
-  await addEndpoint(app.deps, accountId, { url: `${endpoint.url}/hook?token=marked-secret-in-url` })
-  node = await startServe(environment)
-})
+const database = await forFile(openTestDatabase())
+const simulator = await forFile(startSimulator())
+const collector = await forFile(startOtlpReceiver())
+const endpoint = await forFile(startWebhookReceiver())
+const environment: Record<string, string> = {
+  ...environmentOf(database.url ?? '', simulator),
+  META_APP_SECRET: appSecret,
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 10 }, () => '1s').join(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_BSP_SCHEDULE_DELAY: '50',
+}
+const app = await forFile(openApp(environment))
+const { apiKey, accountId } = await createCustomer(app, simulator)
+await addEndpoint(app.deps, accountId, { url: `${endpoint.url}/hook?token=marked-secret-in-url` })
+let node = await startServe(environment)
 afterAll(async () => {
   node.kill('SIGTERM')
   await node.exited
-  await app.close()
-  await endpoint.close()
-  await collector.close()
-  await simulator.stop()
-  await database.close()
 })
 
 function spansOf(trace: string): ReceivedSpan[] {

@@ -6,22 +6,19 @@ import { updateAccount } from '../../../src/accounts/account.ts'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let server: TestServer
+let names = 0
+const server = await forFile(startTestServer())
 let account: TestAccount
 let template: Record<string, unknown> & { name: string; language: string }
-let names = 0
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
   template = { ...createTemplate.example.input, name: `order_${++names}` }
 })
-afterAll(() => server.close())
 
 const change = (name: 'create' | 'update' | 'delete' | 'duplicate', body: object) =>
   account.post(`/api/v1/template/${name}`, body)

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** Templates that the test account has at WhatsApp. */
 const given = 16
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ deps: { quotas: { suppressions: 1, templates: given + 1, savedViews: 1 } } })
-})
-afterAll(() => server.close())
+const server = await forFile(
+  startTestServer({ deps: { quotas: { suppressions: 1, templates: given + 1, savedViews: 1 } } }),
+)
 
 test('creates no more templates than the quota, deleted ones included', async () => {
   const account = await server.account()

@@ -2,27 +2,24 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { testMediaPath } from '../../../contracts/dashboard/template.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { createTestMedia } from '../../support/media.ts'
 import { docx, jpeg, mp4, type Part, pdf, png, writeForm } from '../../support/media-files.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 let owner: TestOwner
 const media = createTestMedia()
-beforeAll(async () => {
-  server = await startTestServer({ deps: { media } })
-})
+const server = await forFile(startTestServer({ deps: { media } }))
 beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })
-afterAll(() => server?.close())
 
 const pathOf = (query: Record<string, string>) => `/settings/samples?${new URLSearchParams(query)}`
 const fileOf = (content: Buffer): Part[] => [{ name: 'file', content, filename: 'sample' }]

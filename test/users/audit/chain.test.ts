@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
-import type { Deps } from '../../../src/deps.ts'
 import { readDatabaseClock } from '../../../src/platform/db/clock.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
@@ -16,15 +15,11 @@ import { changes } from '../../../contracts/facts/changes.ts'
 import { audited, exportAudit, listAudit } from '../../../src/users/audit/audit.ts'
 import { expireAuditEntries, verifyAudit } from '../../../src/users/audit/verify.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, patientSeconds, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase, patientSeconds } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
+const deps = createTestDeps(database)
 
 const ada = { who: 'ada@example.com', address: '192.0.2.1' }
 

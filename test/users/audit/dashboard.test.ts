@@ -1,19 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer({ server: { trustedProxies: ['loopback'] } }))
 
 interface Page {
   items: { who: string; what: string; address: string; outcome: string; at: string }[]

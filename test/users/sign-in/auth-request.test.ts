@@ -1,28 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
+import { startOidcProvider } from '../../support/oidc-provider.ts'
+import { signedInOwner } from '../../support/user.ts'
+import { startTestServer, type TestResponse } from '../../support/server.ts'
 
-let server: TestServer
-let provider: TestOidcProvider
-let owner: TestOwner
+const provider = await forFile(startOidcProvider())
+const server = await forFile(startTestServer({ server: { oidc: provider } }))
+provider.serve(server.url)
+const { accountId } = await server.account()
+const owner = await signedInOwner(server, accountId)
 
-beforeAll(async () => {
-  provider = await startOidcProvider()
-  server = await startTestServer({ server: { oidc: provider } })
-  provider.serve(server.url)
-  const { accountId } = await server.account()
-  owner = await signedInOwner(server, accountId)
-})
-
-afterEach(async () => {
-  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
-})
-
-afterAll(async () => {
-  await server?.close()
-  await provider?.close()
-})
+afterEach(() => server.database.db.deleteFrom('owner_sign_in_rates').execute())
 
 function post(path: string, body: object, headers: Record<string, string> = {}): Promise<TestResponse> {
   return server.request('POST', `/settings/auth${path}`, {

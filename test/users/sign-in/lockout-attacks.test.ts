@@ -1,35 +1,27 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { codeAttempts, consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import type { PasswordHashing } from '../../../src/users/sign-in/password-hashing.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { startTestServer, type TestResponse } from '../../support/server.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
 
-let smtp: TestSmtpServer
-let server: TestServer
-let accountId: string
-let ada: TestOwner
-
-beforeAll(async () => {
-  smtp = await startSmtpServer()
-  server = await startTestServer({
+const smtp = await forFile(startSmtpServer())
+const server = await forFile(
+  startTestServer({
     server: { trustedProxies: ['loopback'] },
     deps: { mail: createMailTransport(smtp.config) },
-  })
-  ;({ accountId } = await server.account())
-})
+  }),
+)
+const { accountId } = await server.account()
+let ada: TestOwner
 
 beforeEach(async () => {
   // Signs in from 127.0.0.1.
   ada = await signedInOwner(server, accountId)
-})
-
-afterAll(async () => {
-  await server?.close()
-  await smtp?.close()
 })
 
 let networks = 0
@@ -147,11 +139,7 @@ test('does not let one network use up the reset links of a user', async () => {
   expect(await requestReset({ address: newAddress() })).toBe(200)
 })
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test('counts the first requests of a network exactly, also if they arrive at once', async () => {
   for (let network = 0; network < 200; network++) {

@@ -1,31 +1,19 @@
 import type { KyselyPlugin } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { createSessionTracker, describeDevice } from '../../../src/users/sign-in/sessions.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let server: TestServer
-let node: TestServer
-let account: TestAccount
+const server = await forFile(startTestServer())
+const node = await forFile(startTestServer({ beside: server }))
+const account = await server.account()
 
-beforeAll(async () => {
-  server = await startTestServer()
-  node = await startTestServer({ beside: server })
-  account = await server.account()
-})
-
-afterEach(async () => {
-  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
-})
-
-afterAll(async () => {
-  await node?.close()
-  await server?.close()
-})
+afterEach(() => server.deps.db.deleteFrom('owner_sign_in_rates').execute())
 
 async function sessionsOf(person: TestOwner): Promise<Session[]> {
   return (await person.query<{ items: Session[] }>('session.list')).data.items

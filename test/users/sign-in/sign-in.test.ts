@@ -9,18 +9,11 @@ import {
   passwordAttemptsPerAddress,
 } from '../../../src/users/sign-in/login-throttle.ts'
 import { scryptHashing } from '../../../src/users/sign-in/password-hashing.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer())
 
 test('signs an invited user in and shows their account', async () => {
   const { accountId } = await server.account()

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-
-afterAll(async () => {
-  await server?.close()
-})
+const server = await forFile(startTestServer())
 
 test('requires a code at sign-in after an authenticator app was set up', async () => {
   const { accountId } = await server.account()

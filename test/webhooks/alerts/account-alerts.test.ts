@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { KyselyPlugin } from 'kysely'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/read.ts'
@@ -10,10 +10,10 @@ import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 const accountEvents = [
   'whatsapp_account.inactive',
@@ -22,17 +22,12 @@ const accountEvents = [
   'number.quality_changed',
 ]
 
-beforeAll(async () => {
-  server = await startTestServer()
-})
+const server = await forFile(startTestServer())
 beforeEach(async () => {
   account = await server.account()
   await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: accountEvents })
 })
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(async () => {
-  await server?.close()
-})
 
 const message = {
   to: '34600111222',

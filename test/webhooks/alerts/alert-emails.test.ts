@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { createDisplacementRecorder } from '../../../src/http/displacement.ts'
 import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
@@ -8,32 +8,19 @@ import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { requireWhatsAppAccount } from '../../../src/whatsapp-accounts/whatsapp-account.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { startTestServer } from '../../support/server.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let smtp: TestSmtpServer
-let server: TestServer
+const smtp = await forFile(startSmtpServer())
+const mail = createMailTransport(smtp.config)
+const server = await forFile(startTestServer({ deps: { mail } }))
 /** Another server on the same database. */
-let node: TestServer
-let mailer: Mailer
-
-beforeAll(async () => {
-  smtp = await startSmtpServer()
-  const mail = createMailTransport(smtp.config)
-  server = await startTestServer({ deps: { mail } })
-  node = await startTestServer({ beside: server, deps: { mail } })
-  mailer = new Mailer(server.deps, mail)
-  mailer.start()
-})
-
-afterAll(async () => {
-  await mailer?.stop()
-  await node?.close()
-  await server?.close()
-  await smtp?.close()
-})
+const node = await forFile(startTestServer({ beside: server, deps: { mail } }))
+const mailer = await forFile(new Mailer(server.deps, mail))
+mailer.start()
 
 /** Both servers check for changes several times. */
 async function announce(): Promise<void> {

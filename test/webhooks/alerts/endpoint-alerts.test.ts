@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
 /** The failing endpoint, and one that subscribes to failures. */
 let failing: string
 let watching: string
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   failing = await add('http://127.0.0.1:9/hook?token=secret')
   watching = await add('http://127.0.0.1:9/alerts')
-})
-afterAll(async () => {
-  await server?.close()
 })
 
 const add = async (url: string) =>

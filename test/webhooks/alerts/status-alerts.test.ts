@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Alert } from '../../../contracts/dashboard/alert.ts'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
@@ -10,26 +10,19 @@ import { listAlerts } from '../../../src/webhooks/alerts/alerts.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { messagesCallback, post, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
-/** Another server on the same database. */
-let node: TestServer
-let account: TestAccount
 let now = new Date()
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-  node = await startTestServer({ beside: server, deps: { now: () => now } })
-})
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
+/** Another server on the same database. */
+const node = await forFile(startTestServer({ beside: server, deps: { now: () => now } }))
+let account: TestAccount
 beforeEach(async () => {
   now = new Date()
   account = await server.account()
   await setChat(server.deps, account.accountId, { url: 'http://127.0.0.1:9/hook', format: 'slack' })
-})
-afterAll(async () => {
-  await node?.close()
-  await server?.close()
 })
 
 /** Recipient of the sandbox for whom no status arrives. */

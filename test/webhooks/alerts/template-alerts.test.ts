@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post } from '../../support/callbacks.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let server: TestServer
 let account: TestAccount
 const templateEvents = ['template.approved', 'template.rejected', 'template.paused', 'template.category_changed']
 
-beforeAll(async () => {
-  server = await startTestServer()
-})
+const server = await forFile(startTestServer())
 beforeEach(async () => {
   account = await server.account()
   await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
   await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: templateEvents })
 })
-afterAll(() => server.close())
 
 async function listQueued() {
   return (await listQueuedEvents(server.deps, account.accountId)).map(({ event }) => event)

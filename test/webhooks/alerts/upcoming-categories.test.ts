@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import type { OwnTemplate } from '../../../contracts/dashboard/template.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
@@ -10,17 +10,14 @@ import { announceUpcomingCategories } from '../../../src/webhooks/alerts/upcomin
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
-let server: TestServer
-let account: TestAccount
 let now: Date
-
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
+let account: TestAccount
 beforeEach(async () => {
   now = new Date()
   account = await server.account()
@@ -29,7 +26,6 @@ beforeEach(async () => {
     events: ['template.category_changing', 'template.category_changed'],
   })
 })
-afterAll(() => server.close())
 
 const takesEffectAt = '2027-03-01T08:00:00.000Z'
 const about = { message_template_id: 1, message_template_name: 'order_shipped', message_template_language: 'en' }

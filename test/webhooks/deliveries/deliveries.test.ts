@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { deliveryFailures, disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
-import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries, readPayload, retryDelivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { countRecoverable, recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { findDelivery } from '../../../src/webhooks/deliveries/store.ts'
@@ -15,23 +14,17 @@ import {
   removeEndpoint,
 } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps, emitEvents, postpone, readWaits } from '../../support/endpoints.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
+const database = await forFile(openTestDatabase())
+const deps = createEndpointDeps(database)
 let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createEndpointDeps(database)
-})
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
 })
-afterAll(async () => {
-  await deps.webhooks.close()
-  await database.close()
-})
+afterAll(() => deps.webhooks.close())
 
 /** Never connected to. */
 const receiverUrl = 'http://127.0.0.1:9/webhooks'

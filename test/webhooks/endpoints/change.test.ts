@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import {
   addEndpoint,
@@ -11,26 +11,18 @@ import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { revealSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
-let server: TestServer
-let receiver: WebhookReceiver
 /** Another server of the same customer. */
-let other: WebhookReceiver
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
+const other = await forFile(startWebhookReceiver())
 let account: TestAccount
-
-beforeAll(async () => {
-  ;[server, receiver, other] = await Promise.all([startTestServer(), startWebhookReceiver(), startWebhookReceiver()])
-})
 beforeEach(async () => {
   account = await server.account()
-})
-afterAll(async () => {
-  await receiver?.close()
-  await other?.close()
-  await server?.close()
 })
 
 const headers = [['X-Token', 'hush']] as const

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
-import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries } from '../../../src/webhooks/deliveries/delivery.ts'
 import { recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
@@ -18,23 +17,17 @@ import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
 import { timeOfId } from '../../../src/platform/ids.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps, emitEvents, postpone, readWaits } from '../../support/endpoints.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
+const database = await forFile(openTestDatabase())
+const deps = createEndpointDeps(database)
 let accountId: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createEndpointDeps(database)
-})
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
 })
-afterAll(async () => {
-  await deps.webhooks.close()
-  await database.close()
-})
+afterAll(() => deps.webhooks.close())
 
 /** Never connected to. */
 const receiverUrl = 'http://127.0.0.1:9/webhooks'

@@ -1,39 +1,34 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
-import type { Deps } from '../../../src/deps.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
 import { addEndpoint, disableEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps } from '../../support/endpoints.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-let deps: Deps
-let accountId: string
-let receiver: Server
-let receiverUrl: string
+const database = await forFile(openTestDatabase())
+const deps = createEndpointDeps(database)
 /** The requests the receiver got, and the response it sends. */
 let received: { headers: IncomingHttpHeaders; body: string }[]
 let answer: { status: number; body: string }
-
-beforeAll(async () => {
-  database = await openTestDatabase()
-  deps = createEndpointDeps(database)
-  receiver = createServer(async (request, response) => {
+const receiver = await forFile(
+  createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
     response.writeHead(answer.status).end(answer.body)
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  // The address of a server that listens on a port has this type.
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
-})
+  }).listen(0, '127.0.0.1'),
+)
+await once(receiver, 'listening')
+// The address of a server that listens on a port has this type.
+const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+let accountId: string
 
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
@@ -41,11 +36,7 @@ beforeEach(async () => {
   answer = { status: 200, body: '' }
 })
 
-afterAll(async () => {
-  await deps.webhooks.close()
-  receiver.close()
-  await database.close()
-})
+afterAll(() => deps.webhooks.close())
 
 async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
   return (await addEndpoint(deps, accountId, { url: receiverUrl, ...input })).endpointId

@@ -1,33 +1,26 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { deleteOldAttemptCounts } from '../../../src/webhooks/queue/retention-store.ts'
 import { recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { getStatistics, listActivity } from '../../../src/webhooks/statistics/statistics.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { accept, respond, startWebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
-let database: TestDatabase
-let receiver: WebhookReceiver
-let webhooks: TestWebhooks
-beforeAll(async () => {
-  database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
-  // Longer than a busy machine takes to respond.
-  webhooks = await startTestWebhooks(database, {
+const database = await forFile(openTestDatabase())
+const receiver = await forFile(startWebhookReceiver())
+// Longer than a busy machine takes to respond.
+const webhooks = await forFile(
+  startTestWebhooks(database, {
     webhooks: createWebhookSender({ timeoutSeconds: 10, allowPrivate: true }),
-  })
-})
+  }),
+)
 afterEach(async () => {
   await webhooks.reset()
   await database.db.deleteFrom('webhook_attempt_counts').execute()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await receiver.close()
-  await database.close()
 })
 
 /** The sender's error for a connection that closes without a response. */

@@ -1,36 +1,26 @@
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type AttemptEvents, Attempts, type WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
 import { EndpointConcurrency, initialWindows } from '../../../src/webhooks/queue/endpoint-concurrency.ts'
 import { noDeliveryJournal } from '../../../src/webhooks/queue/delivery-journal.ts'
 import { type Claim, claimDueDeliveries, type ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
 import type { WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { startOutages } from '../../support/outages.ts'
 import { respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+import { startTestWebhooks, webhookConfig } from '../../support/webhooks.ts'
 
 const leaseSeconds = 90
-let database: TestDatabase
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
 let receiver: WebhookReceiver
-let webhooks: TestWebhooks
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {
-  receiver = await startWebhookReceiver()
+  receiver = await forTest(startWebhookReceiver())
   await webhooks.addEndpoint(receiver.url)
 })
-afterEach(async () => {
-  await webhooks.reset()
-  await receiver.close()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
-})
+afterEach(() => webhooks.reset())
 
 type EmittedName = keyof AttemptEvents | keyof WorkerObserver
 

@@ -1,19 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Claim, claimDueDeliveries } from '../../../src/webhooks/queue/store.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
-let database: TestDatabase
-let webhooks: TestWebhooks
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
-})
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
 
 const claim: Claim = {
   leaseSeconds: 60,

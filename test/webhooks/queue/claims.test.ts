@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { ClaimTerms } from '../../../src/webhooks/queue/attempts.ts'
@@ -8,26 +8,17 @@ import { type ClaimOptions, Claims } from '../../../src/webhooks/queue/claims.ts
 import { EndpointConcurrency, initialWindows } from '../../../src/webhooks/queue/endpoint-concurrency.ts'
 import type { ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
 const url = 'http://127.0.0.1:9'
 const leaseSeconds = 30
 /** An endpoint with this response time counts as slow. */
 const slowMilliseconds = 2_000
 
-let database: TestDatabase
-let webhooks: TestWebhooks
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
-afterEach(async () => {
-  await webhooks.reset()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
-})
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
+afterEach(() => webhooks.reset())
 
 /** The claims of one worker, whose attempts the test ends. */
 function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & { db?: TestDatabase['db'] } = {}) {

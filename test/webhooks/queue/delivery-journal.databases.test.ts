@@ -2,26 +2,23 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JournalLocation, Replay } from '../../../src/platform/journal.ts'
 import { openDeliveryJournal, startDeliveryJournalReplay } from '../../../src/webhooks/queue/delivery-journal.ts'
 import { recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { requeueDelivery } from '../../../src/webhooks/deliveries/store.ts'
 import { claimDueDeliveries, type EndedAttempt, recordAttempts } from '../../../src/webhooks/queue/store.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
 const log = pino({ level: 'silent' })
 const startedAt = new Date('2026-11-20T10:00:00Z')
 
-let database: TestDatabase
-let webhooks: TestWebhooks
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
 let location: JournalLocation
 let replay: Replay | undefined
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
 beforeEach(() => {
   location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
 })
@@ -30,10 +27,6 @@ afterEach(async () => {
   replay = undefined
   rmSync(location.folder, { recursive: true })
   await webhooks.reset()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
 })
 
 function attemptOf(delivery: EndedAttempt['delivery']): EndedAttempt {

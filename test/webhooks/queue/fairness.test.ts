@@ -1,31 +1,21 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { accept, neverRespond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+import { startTestWebhooks } from '../../support/webhooks.ts'
 
-let database: TestDatabase
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
 let receiver: WebhookReceiver
-let webhooks: TestWebhooks
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {
-  receiver = await startWebhookReceiver()
+  receiver = await forTest(startWebhookReceiver())
 })
-afterEach(async () => {
-  await webhooks.reset()
-  await receiver.close()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
-})
+afterEach(() => webhooks.reset())
 
 test('delivers to others despite a dead endpoint with thousands of waiting deliveries', async () => {
   const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)

@@ -1,17 +1,14 @@
 import { pino } from 'pino'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createQueueWatch, findQueueProblems } from '../../../src/webhooks/queue/watch.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps, emitEvents } from '../../support/endpoints.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test.each([
   { oldestDueSeconds: 0, codes: [] },

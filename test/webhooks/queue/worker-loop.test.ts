@@ -1,36 +1,28 @@
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import type { WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
 import { Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { startOutages } from '../../support/outages.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+import { startTestWebhooks, webhookConfig } from '../../support/webhooks.ts'
 
 /** Long enough that a worker claims only when it is woken. */
 const neverPolls = { pollMilliseconds: 3_600_000 }
-let database: TestDatabase
 let receiver: WebhookReceiver
-let webhooks: TestWebhooks
 const workers: Worker[] = []
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database)
-})
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(startTestWebhooks(database))
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {
-  receiver = await startWebhookReceiver()
+  receiver = await forTest(startWebhookReceiver())
 })
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop({ graceMilliseconds: 0 })))
   await webhooks.reset()
-  await receiver.close()
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
 })
 
 interface Started {

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { WebhookEvent } from '../../../contracts/events.ts'
 import { firstIdAt } from '../../../src/platform/ids.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
@@ -12,7 +12,8 @@ import { registerWorkerMetrics } from '../../../src/webhooks/queue/metrics.ts'
 import { deleteOldDeliveries } from '../../../src/webhooks/queue/retention-store.ts'
 import { type Claim, claimDueDeliveries, recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import {
   accept,
   respond,
@@ -20,30 +21,23 @@ import {
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+import { startTestWebhooks, webhookConfig } from '../../support/webhooks.ts'
 
-let database: TestDatabase
 let receiver: WebhookReceiver
-let webhooks: TestWebhooks
 const log: string[] = []
-beforeAll(async () => {
-  database = await openTestDatabase()
-  webhooks = await startTestWebhooks(database, {
+const database = await forFile(openTestDatabase())
+const webhooks = await forFile(
+  startTestWebhooks(database, {
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
-  })
-})
+  }),
+)
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {
-  receiver = await startWebhookReceiver()
+  receiver = await forTest(startWebhookReceiver())
 })
 afterEach(async () => {
   await webhooks.reset()
-  await receiver.close()
   log.length = 0
-})
-afterAll(async () => {
-  await webhooks.close()
-  await database.close()
 })
 
 test('delivers an event to each subscribed endpoint, signed with its own secret', async () => {

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import tls from 'node:tls'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createDownloader } from '../../../src/media/download.ts'
 import { createS3Store } from '../../../src/media/object-store.ts'
@@ -13,6 +13,7 @@ import type { AttemptResult } from '../../../src/webhooks/sender/webhook-sender.
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { testCertificate } from '../../support/certificate.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startOutboundProxy } from '../../support/outbound-proxy.ts'
 
 const { host, cert: ca } = testCertificate
@@ -20,21 +21,19 @@ const publicAddress = '93.184.216.34'
 const usual = tls.getCACertificates('default')
 
 /** Answers every https request. The proxy connects all names to it. */
-const server = createServer(testCertificate, (request, response) => {
-  request.resume()
-  response.end(JSON.stringify({ messages: [{ id: 'wamid.1' }] }))
-})
+const server = await forFile(
+  createServer(testCertificate, (request, response) => {
+    request.resume()
+    response.end(JSON.stringify({ messages: [{ id: 'wamid.1' }] }))
+  }),
+)
 
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
-const proxy = await startOutboundProxy(server.address() as AddressInfo)
+const proxy = await forFile(startOutboundProxy(server.address() as AddressInfo))
 afterEach(() => {
   proxy.requests.length = 0
   proxy.refuseWith(undefined)
-})
-afterAll(() => {
-  proxy.close()
-  server.close()
 })
 
 function through(url: string, noProxy = ''): ProxySettings {

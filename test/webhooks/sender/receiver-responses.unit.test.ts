@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptResult, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 /** The packets that the receiver writes for each request. It then keeps the connection open, unless the last is `closes`. */
 let response: (string | Buffer)[] = []
@@ -13,12 +14,14 @@ const payload = '{}'
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
 const sockets = new Set<Socket>()
-const server = createServer((socket) => {
-  sockets.add(socket.on('error', () => {}))
-  socket.on('data', (chunk: Buffer) => {
-    if (chunk.toString().endsWith(payload)) void write(socket)
-  })
-})
+const server = await forFile(
+  createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.toString().endsWith(payload)) void write(socket)
+    })
+  }),
+)
 let sender: WebhookSender
 
 server.listen(0, '127.0.0.1')
@@ -32,7 +35,6 @@ afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   sockets.clear()
 })
-afterAll(() => server.close())
 
 /** Each part is a packet of its own. */
 async function write(socket: Socket): Promise<void> {

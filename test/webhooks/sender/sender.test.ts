@@ -8,41 +8,26 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { explainAttemptError } from '../../../src/webhooks/sender/attempt.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
-import type { AttemptRequest, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
+import type { AttemptRequest } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { createAuthority, issueCertificate, testCertificate } from '../../support/certificate.ts'
-import {
-  accept,
-  respond,
-  neverRespond,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '../../support/webhook-receiver.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { accept, respond, neverRespond, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 /** Longer than an attempt takes on any machine. */
 const timeoutSeconds = 60
 const secret = `whsec_${randomBytes(24).toString('base64')}`
 
-let receiver: WebhookReceiver
-let sender: WebhookSender
-let impatient: WebhookSender
-beforeAll(async () => {
-  receiver = await startWebhookReceiver()
-  sender = createWebhookSender({ timeoutSeconds, allowPrivate: true })
-  impatient = createWebhookSender({ timeoutSeconds: 1, allowPrivate: true })
-})
+const receiver = await forFile(startWebhookReceiver())
+const sender = await forFile(createWebhookSender({ timeoutSeconds, allowPrivate: true }))
+const impatient = await forFile(createWebhookSender({ timeoutSeconds: 1, allowPrivate: true }))
 afterEach(() => {
   receiver.behave(accept)
   vi.unstubAllEnvs()
-})
-afterAll(async () => {
-  await sender.close()
-  await impatient.close()
-  await receiver.close()
 })
 
 const toThisMachine = () => Promise.resolve(['127.0.0.1'])

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { configureCallback } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 let accessToken: string
 
@@ -18,15 +18,10 @@ function addApp(appSecret: string): string {
   return id
 }
 
-beforeAll(async () => {
-  server = await startTestServer()
-})
+const server = await forFile(startTestServer())
 beforeEach(async () => {
   account = await server.account()
   accessToken = `EAAtoken${account.phoneNumberId}`
-})
-afterAll(async () => {
-  await server?.close()
 })
 
 const health = () =>

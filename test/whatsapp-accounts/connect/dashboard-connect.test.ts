@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
+const app = { id: '300000000000077', secret: 'test-app-secret' }
+const server = await forFile(startTestServer())
+server.simulator.addApp({ ...app, name: 'Shop app' })
 let account: TestAccount
 let owner: TestOwner
-
-beforeAll(async () => {
-  server = await startTestServer()
-  server.simulator.addApp({ ...app, name: 'Shop app' })
-})
 beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })
-afterAll(async () => {
-  await server?.close()
-})
-
-const app = { id: '300000000000077', secret: 'test-app-secret' }
 
 interface Step {
   ok: boolean

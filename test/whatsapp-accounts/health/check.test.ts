@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deactivateRefused, removeWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { subscribeStored } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
 import { readAccountHealth } from '../../../src/whatsapp-accounts/health/read.ts'
@@ -7,9 +7,9 @@ import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 let accessToken: string
 
@@ -23,17 +23,12 @@ function addApp(appSecret: string): string {
   return id
 }
 
-beforeAll(async () => {
-  server = await startTestServer()
-})
+const server = await forFile(startTestServer())
 beforeEach(async () => {
   account = await server.account()
   accessToken = `EAAtoken${account.phoneNumberId}`
 })
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(async () => {
-  await server?.close()
-})
 
 const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
 

@@ -1,30 +1,23 @@
 import fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { createCallbackTimeRecorder } from '../../../src/whatsapp-accounts/health/callback-times.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
 import { readAccountHealth } from '../../../src/whatsapp-accounts/health/read.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-thresholds.ts'
 import { updateAlertRules } from '../../../src/webhooks/alerts/settings.ts'
-import type { TestDatabase } from '../../support/database.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { withSettableClock } from '../../support/settable-clock.ts'
 
 const second = 1000
 const minute = 60 * second
 
-let server: TestServer
-let settable: TestDatabase
-beforeAll(async () => {
-  server = await startTestServer()
-  settable = await withSettableClock(server.database)
-})
+const server = await forFile(startTestServer())
+const settable = await withSettableClock(server.database)
 afterEach(() => vi.restoreAllMocks())
-afterAll(async () => {
-  await settable?.db.destroy()
-  await server?.close()
-})
+afterAll(() => settable.db.destroy())
 
 /** A message that WhatsApp accepted, and the statuses that it reports. Times are in milliseconds. */
 interface Sent {

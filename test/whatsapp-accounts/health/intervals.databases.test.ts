@@ -1,27 +1,23 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkDueAccounts } from '../../../src/whatsapp-accounts/health/check.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
 import { syncDueTemplates } from '../../../src/templates/sync.ts'
 import { sendOne } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** More than two claims of each check hold. */
 const count = 130
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  const numbers = sql`generate_series(1, ${count}::integer) n`
-  await sql`insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
-    select 'wa_' || n, ${account.accountId}, 'number_' || n, 'waba_' || n, access_token_encrypted, false
-    from whatsapp_accounts, ${numbers} where id = ${account.whatsAppAccountId}`.execute(server.deps.db)
-  await sql`insert into whatsapp_account_health (whatsapp_account_id, account_id)
-    select 'wa_' || n, ${account.accountId} from ${numbers}`.execute(server.deps.db)
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+const numbers = sql`generate_series(1, ${count}::integer) n`
+await sql`insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
+  select 'wa_' || n, ${account.accountId}, 'number_' || n, 'waba_' || n, access_token_encrypted, false
+  from whatsapp_accounts, ${numbers} where id = ${account.whatsAppAccountId}`.execute(server.deps.db)
+await sql`insert into whatsapp_account_health (whatsapp_account_id, account_id)
+  select 'wa_' || n, ${account.accountId} from ${numbers}`.execute(server.deps.db)
 
 async function countDue(column: 'next_check_at' | 'next_traffic_at'): Promise<number> {
   const { rows } = await sql<{ due: number }>`

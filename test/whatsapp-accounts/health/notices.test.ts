@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { listActive, mergeNotices } from '../../../src/whatsapp-accounts/health/notices.ts'
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
@@ -7,18 +7,15 @@ import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
 import { appSecret, callbackPath, getMessage, post, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
-let server: TestServer
+let now: Date
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
+server.simulator.reportTo({ url: server.url + callbackPath, appSecret })
 let account: TestAccount
 let portfolioId: string
-let now: Date
-
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-  server.simulator.reportTo({ url: server.url + callbackPath, appSecret })
-})
 beforeEach(async () => {
   now = new Date()
   account = await server.account()
@@ -26,7 +23,6 @@ beforeEach(async () => {
   await check(account)
 })
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(() => server.close())
 
 const check = ({ accountId, whatsAppAccountId }: TestAccount) => checkNow(server.deps, { accountId, whatsAppAccountId })
 

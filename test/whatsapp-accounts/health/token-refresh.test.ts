@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { refreshDueTokens } from '../../../src/whatsapp-accounts/health/refresh.ts'
 import { openAccessToken } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { createRefreshAuditor } from '../../../src/users/audit/by-waybill.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 let oldToken: string
 let tokens = 0
@@ -16,17 +16,14 @@ let tokens = 0
 const day = 86_400
 const appId = '300000000000777'
 
-beforeAll(async () => {
-  server = await startTestServer()
-  server.simulator.addApp({ id: appId, name: 'App', secret: 'test-app-secret' })
-})
+const server = await forFile(startTestServer())
+server.simulator.addApp({ id: appId, name: 'App', secret: 'test-app-secret' })
 beforeEach(async () => {
   account = await server.account()
   oldToken = `EAAexpiring${++tokens}x${account.phoneNumberId}`
   await useToken(oldToken, 10 * day)
 })
 afterEach(() => server.simulator.intercept(undefined))
-afterAll(() => server?.close())
 
 /** Replaces the token of the account by one that expires. */
 async function useToken(accessToken: string, expiresInSeconds: number, more: object = {}): Promise<void> {

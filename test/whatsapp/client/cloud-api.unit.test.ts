@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate } from '../../../src/whatsapp/whatsapp.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { freePort } from '../../support/postgres.ts'
 
 const orderShipped: OutgoingTemplate = {
@@ -19,15 +20,13 @@ const orderShipped: OutgoingTemplate = {
   callbackData: 'msg_1',
 }
 
-const simulator = await startSimulator()
-const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+const simulator = await forFile(startSimulator())
+const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
 /** A client with a short timeout for tests without a response. */
-const impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
+const impatient = await forFile(
+  createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } }),
+)
 afterEach(() => simulator.intercept(undefined))
-afterAll(async () => {
-  await Promise.all([whatsapp.close(), impatient.close()])
-  await simulator.stop()
-})
 
 function answerOnce(...answers: SimulatedResponse[]): void {
   simulator.intercept(() => answers.shift())

@@ -1,22 +1,19 @@
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const waba = { wabaId: '200000000000777', accessToken: 'token-of-777' }
 
-const simulator = await startSimulator()
+const simulator = await forFile(startSimulator())
 simulator.addPhoneNumber({ ...waba, phoneNumberId: '100000000000777' })
-const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
 afterEach(() => {
   simulator.intercept(undefined)
   simulator.templatesOf(waba.wabaId).clear()
   simulator.requests.length = 0
-})
-afterAll(async () => {
-  await whatsapp.close()
-  await simulator.stop()
 })
 
 function item(name: string, extra: object = {}): object {

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import type { OutgoingTemplate, Route } from '../../../src/whatsapp/whatsapp.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const offer: OutgoingTemplate = {
   to: '34600111222',
@@ -15,23 +16,21 @@ const offer: OutgoingTemplate = {
 const marketing: Route = ['marketing_messages', 'messages']
 const cloudApi: Route = ['messages', 'marketing_messages']
 
-const simulator = await startSimulator()
+const simulator = await forFile(startSimulator())
 simulator.templates.add({
   name: 'autumn_offer',
   language: 'en',
   category: 'MARKETING',
   components: [{ type: 'BODY', text: 'Everything for less.' }],
 })
-const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-const impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, queueMs: 300 } })
+const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
+const impatient = await forFile(
+  createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, queueMs: 300 } }),
+)
 afterEach(() => {
   simulator.intercept(undefined)
   simulator.setMarketing(simulator.wabaId, { onboardingStatus: 'ONBOARDED', offCloudApi: false })
   simulator.requests.length = 0
-})
-afterAll(async () => {
-  await Promise.all([whatsapp.close(), impatient.close()])
-  await simulator.stop()
 })
 
 const edges = () => simulator.requests.map(({ path }) => path.split('/').at(-1))

@@ -1,19 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { SimulatedNumber } from '../../../src/whatsapp/simulator/state.ts'
 import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-const simulator = await startSimulator({ sandbox: true })
-const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-afterAll(async () => {
-  await whatsapp.close()
-  await simulator.stop()
-})
+const simulator = await forFile(startSimulator({ sandbox: true }))
+const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
 
 const app = { appId: '300000000000009', appSecret: 'secret-of-the-app' }
 let numbers = 0

@@ -1,21 +1,17 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { newestVersion } from '../../../src/whatsapp/graph-versions.ts'
-import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 /** Each request of the client, with each version of the Graph API that Waybill is used with. */
 
-let simulator: Simulator
-beforeAll(async () => {
-  simulator = await startSimulator()
-  simulator.addApp({ id: app.appId, name: 'Ours', secret: app.appSecret })
-})
-afterAll(() => simulator.stop())
-
 const app = { appId: '300000000000005', appSecret: 'the-secret-of-the-app' }
+const simulator = await forFile(startSimulator())
+simulator.addApp({ id: app.appId, name: 'Ours', secret: app.appSecret })
 
 const file = { open: () => Readable.from(['x']), sizeBytes: 1, mimeType: 'image/png', name: 'a.png' }
 

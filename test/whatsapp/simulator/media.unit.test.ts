@@ -1,9 +1,10 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 /** Tests the media endpoints of the simulated Graph API with plain HTTP, like a third-party client. */
 
-const simulator = await startSimulator()
+const simulator = await forFile(startSimulator())
 const other = simulator.addPhoneNumber({ phoneNumberId: '42', wabaId: '43', accessToken: 'other-token' }).phoneNumberId
 simulator.templates.add({
   name: 'photo',
@@ -13,7 +14,6 @@ simulator.templates.add({
     { type: 'BODY', text: 'Hello.' },
   ],
 })
-afterAll(() => simulator.stop())
 
 async function call(
   method: string,

@@ -4,31 +4,31 @@ import {
   WhatsAppClient,
   type TemplateSendInput,
 } from '@kapso/whatsapp-cloud-api'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { WhatsAppAPI } from 'whatsapp-api-js'
 import { BodyComponent, BodyParameter, Template } from 'whatsapp-api-js/messages'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 /** Third-party Cloud API clients (reference, section 7.1) must work with the simulator as with Meta. */
 
-let simulator: Simulator
-let kapso: WhatsAppClient
-let apiJs: WhatsAppAPI
-
-beforeAll(async () => {
-  simulator = await startSimulator()
-  kapso = new WhatsAppClient({
-    accessToken: simulator.accessToken,
-    baseUrl: simulator.url,
-    graphVersion: 'v25.0',
-  })
-  apiJs = new WhatsAppAPI({ token: simulator.accessToken, secure: false, v: 'v25.0', ponyfill: { fetch: toSimulator } })
-})
-afterAll(() => simulator.stop())
+const simulator = await forFile(startSimulator())
 
 /** The client's host is fixed, so the URL is rewritten. */
 const toSimulator: typeof fetch = (input, init) =>
   fetch(String(input).replace('https://graph.facebook.com', simulator.url), init)
+
+const kapso = new WhatsAppClient({
+  accessToken: simulator.accessToken,
+  baseUrl: simulator.url,
+  graphVersion: 'v25.0',
+})
+const apiJs = new WhatsAppAPI({
+  token: simulator.accessToken,
+  secure: false,
+  v: 'v25.0',
+  ponyfill: { fetch: toSimulator },
+})
 
 function sendByKapso(input: TemplateSendInput) {
   const { components = [], ...template } = buildTemplateSendPayload(input)

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { PhoneNumber, UserId } from '../../../contracts/fields.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
@@ -7,14 +7,14 @@ import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/reci
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../../src/whatsapp/simulator/state.ts'
 import { servedVersion } from '../../../src/whatsapp/simulator/http.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const accepted: AcceptedMessage[] = []
 
-const simulator = await startSimulator({ onAccepted: (message) => accepted.push(message) })
+const simulator = await forFile(startSimulator({ onAccepted: (message) => accepted.push(message) }))
 beforeEach(() => {
   accepted.length = 0
 })
-afterAll(() => simulator.stop())
 
 async function call(path: string, options: { method?: string; body?: unknown; token?: string } = {}) {
   const { method = 'GET', body, token = simulator.accessToken } = options

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { activateWhatsAppAccount } from '../../../../src/whatsapp-accounts/change.ts'
 import { rekey } from '../../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../../src/cli/stored-secrets.ts'
@@ -13,24 +13,20 @@ import { announceTemplateChanges } from '../../../../src/webhooks/alerts/templat
 import { announceChanges } from '../../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { createWebhookSender } from '../../../../src/webhooks/sender/sender.ts'
 import { addEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../../support/server.ts'
-import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts'
+import { forFile } from '../../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../../support/server.ts'
+import { accept, respond, startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 import { eventually } from '../../../support/eventually.ts'
 
-let server: TestServer
+let posters: OutboxLoop<ClaimedPost>[] = []
+
+const chat = await forFile(startWebhookReceiver())
+const server = await forFile(startTestServer())
 /** Another server on the same database. */
-let node: TestServer
-let chat: WebhookReceiver
+const node = await forFile(startTestServer({ beside: server }))
 let account: TestAccount
 let path: string
 let outcomes: PostOutcome[]
-let posters: OutboxLoop<ClaimedPost>[] = []
-
-beforeAll(async () => {
-  chat = await startWebhookReceiver()
-  server = await startTestServer()
-  node = await startTestServer({ beside: server })
-})
 beforeEach(async () => {
   account = await server.account()
   path = `/services/${account.accountId}/s3cr3t`
@@ -41,11 +37,6 @@ afterEach(async () => {
   posters = []
   chat.behave(accept)
   await server.deps.db.deleteFrom('chat_posts').execute()
-})
-afterAll(async () => {
-  await node?.close()
-  await server?.close()
-  await chat?.close()
 })
 
 function start(deps = server.deps): void {

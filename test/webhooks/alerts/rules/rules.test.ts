@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { type Alert, defaultAlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { alertFacts } from '../../../../contracts/facts/alerts.ts'
 import { inEnglish } from '../../../../contracts/facts/fact.ts'
@@ -14,27 +14,20 @@ import { updateAlertRules } from '../../../../src/webhooks/alerts/settings.ts'
 import { cleanUpAlerts } from '../../../../src/webhooks/alerts/store.ts'
 import { announceChanges } from '../../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
+import { forFile } from '../../../support/lifetime.ts'
 import { signedInOwner } from '../../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../../support/server.ts'
 
-let server: TestServer
-/** Another server on the same database. */
-let node: TestServer
-let account: TestAccount
 let now = new Date()
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-  node = await startTestServer({ beside: server, deps: { now: () => now } })
-})
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
+/** Another server on the same database. */
+const node = await forFile(startTestServer({ beside: server, deps: { now: () => now } }))
+let account: TestAccount
 beforeEach(async () => {
   now = new Date()
   account = await server.account()
   await setChat(server.deps, account.accountId, { url: 'http://127.0.0.1:9/hook', format: 'slack' })
-})
-afterAll(async () => {
-  await node?.close()
-  await server?.close()
 })
 
 /** Titles of the alerts that wait for the chat of the account, oldest first. */
