@@ -8,7 +8,7 @@ import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import { createServer } from '../../src/http/server.ts'
 import { startHeldNode } from '../support/held-node.ts'
 import { forFile } from '../support/lifetime.ts'
-import { startTestServer, through } from '../support/server.ts'
+import { nodeForTest, startTestServer, through } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -58,7 +58,6 @@ test.each([
   await expect.poll(held).toBe(1)
   release()
   expect((await lookedUp).statusCode).toBe(401)
-  await node.close()
 })
 
 test('generates a key in the specified format and stores only its hash', async () => {
@@ -81,7 +80,7 @@ test('authenticates a request before validating it', async () => {
 })
 
 test('rejects the old key on every node after regeneration', async () => {
-  const node = await startTestServer({ beside: server })
+  const node = await nodeForTest(server)
   const account = await server.account()
   expect((await through(node, account).post(path, example)).statusCode).toBe(200)
 
@@ -90,7 +89,6 @@ test('rejects the old key on every node after regeneration', async () => {
   expect((await through(node, account).post(path, example)).statusCode).toBe(401)
   expect((await account.post(path, example)).statusCode).toBe(401)
   expect((await through(node, { ...account, apiKey }).post(path, example)).statusCode).toBe(200)
-  await node.close()
 })
 
 test('rejects a revoked key', async () => {
@@ -176,7 +174,7 @@ test('matches a directly connected link-local client without the name of its net
 })
 
 test('ignores X-Forwarded-For from an untrusted proxy', async () => {
-  const direct = await startTestServer({ beside: server })
+  const direct = await nodeForTest(server)
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, ['203.0.113.9'])
   const spoofed = await through(direct, account).post(path, example, { 'x-forwarded-for': '203.0.113.9' })
@@ -184,5 +182,4 @@ test('ignores X-Forwarded-For from an untrusted proxy', async () => {
 
   await setAllowList(server.deps, account.accountId, ['127.0.0.1'])
   expect((await through(direct, account).post(path, example)).statusCode).toBe(200)
-  await direct.close()
 })

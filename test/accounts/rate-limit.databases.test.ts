@@ -5,7 +5,7 @@ import { hashApiKey } from '../../src/accounts/api-key.ts'
 import { findCaller, spendRequest } from '../../src/accounts/authenticate-store.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import { forFile } from '../support/lifetime.ts'
-import { startTestServer, through } from '../support/server.ts'
+import { nodeForTest, startTestServer, through } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -65,7 +65,7 @@ test('starts a new minute immediately when the clock is set back by an hour', as
 })
 
 test('enforces one exact limit across all nodes under load', async () => {
-  const node = await startTestServer({ beside: server })
+  const node = await nodeForTest(server)
   const account = await server.account({ rateLimit: 30 })
 
   const responses = await Promise.all(
@@ -74,7 +74,6 @@ test('enforces one exact limit across all nodes under load', async () => {
 
   expect(responses.filter((response) => response.statusCode === 200)).toHaveLength(30)
   expect(responses.filter((response) => response.statusCode === 429)).toHaveLength(50)
-  await node.close()
 })
 
 test('counts concurrent requests from several addresses and accounts separately', async () => {

@@ -8,7 +8,7 @@ import { startHeldNode } from '../support/held-node.ts'
 import { forFile } from '../support/lifetime.ts'
 import { jpeg, writeForm } from '../support/media-files.ts'
 import { openSocket } from '../support/raw-socket.ts'
-import { readAtWork, startTestServer, type TestServer, through } from '../support/server.ts'
+import { readAtWork, startTestServer, type TestServer, through, nodeForTest } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
 const account = await server.account()
@@ -40,7 +40,6 @@ test('responds to 64 pipelined requests in order, rejects the next one and close
   const rejection = received.slice(received.lastIndexOf('HTTP/1.1'))
   expect(rejection).toMatch(/^connection: close/im)
   expect(rejection).toContain('SERVICE_UNAVAILABLE')
-  await node.close()
 })
 
 test('reads pipelined bodies only as fast as it handles them', async () => {
@@ -63,11 +62,10 @@ test('reads pipelined bodies only as fast as it handles them', async () => {
   // If it had read them all, it would have rejected those beyond 64.
   await expect.poll(() => statusesOf(responses)).toEqual(Array.from({ length: count }, () => '400'))
   socket.destroy()
-  await node.close()
 })
 
 test('serves others while clients pipeline requests without reading, and frees their slots', async () => {
-  const node = await startTestServer({ beside: server })
+  const node = await nodeForTest(server)
   const other = await server.account()
   // More than the kernel buffers for a client that does not read.
   const request = get('/api/v1/template?limit=100', account.apiKey)
@@ -81,7 +79,6 @@ test('serves others while clients pipeline requests without reading, and frees t
   await expect.poll(() => readAtWork(node)).toBe('0')
   for (const socket of silent) socket.destroy()
   await expect.poll(() => readAtWork(node)).toBe('0')
-  await node.close()
 })
 
 test('frees the slots of pipelined requests when their client disconnects', async () => {
@@ -95,7 +92,6 @@ test('frees the slots of pipelined requests when their client disconnects', asyn
   socket.resetAndDestroy()
   await expect.poll(() => readAtWork(node)).toBe('0')
   release()
-  await node.close()
 })
 
 test.each([
@@ -151,21 +147,19 @@ test('closes the connection of a client that reads nothing but not one that wait
   const [response] = (await once(patient, 'data')) as [Buffer]
   expect(response.toString()).toMatch(/^HTTP\/1\.1 200/)
   patient.destroy()
-  await node.close()
 })
 
 test('rejects a body that arrives too slowly, and closes the connection', async () => {
-  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
   const socket = openSocket(node.url)
   const response = text(socket)
   socket.write(preview(account.apiKey).slice(0, -5))
 
   expect(await response).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time/)
-  await node.close()
 })
 
 test('sends nothing for a request whose body is completed after its rejection', async () => {
-  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
   const { hostname, port } = new URL(node.url)
   // The client keeps its side open when the server closes its own.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -182,7 +176,6 @@ test('sends nothing for a request whose body is completed after its rejection', 
   await closed
   clearInterval(writing)
   expect((await account.get('/api/v1/message')).json().data['items']).toEqual([])
-  await node.close()
 })
 
 test.each([
@@ -223,14 +216,13 @@ test.each([
 )
 
 test('does not extend the body timeout for other methods on the upload path', async () => {
-  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
   const socket = openSocket(node.url)
   const response = text(socket)
   socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
 
   // Resolves when the connection closes.
   expect(await response).toMatch(/^HTTP\/1\.1 405 /)
-  await node.close()
 })
 
 test('closes without waiting for an upload whose client has stopped sending', async () => {
@@ -256,7 +248,7 @@ test('closes without waiting for an upload whose client has stopped sending', as
 })
 
 test('allows an upload more time for its body than other requests', async () => {
-  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
+  const node = await nodeForTest(server, { server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
   const upload = openSocket(node.url)
   const response = text(upload)
@@ -272,5 +264,4 @@ test('allows an upload more time for its body than other requests', async () => 
 
   upload.write(body.subarray(100))
   expect(await response).toMatch(/^HTTP\/1\.1 200/)
-  await node.close()
 })

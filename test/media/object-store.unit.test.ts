@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/owned-files.ts'
-import { forFile } from '../support/lifetime.ts'
+import { forFile, forTest } from '../support/lifetime.ts'
 import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
@@ -104,12 +104,14 @@ test.each([
 })
 
 test('takes the status of a response whose body never ends', async () => {
-  const service = await startFileServer((request, response) => {
-    request.resume()
-    response.writeHead(request.url?.endsWith('missing') ? 404 : 503)
-    const drip = setInterval(() => response.write('x'), 10)
-    response.once('close', () => clearInterval(drip))
-  })
+  const service = await forTest(
+    startFileServer((request, response) => {
+      request.resume()
+      response.writeHead(request.url?.endsWith('missing') ? 404 : 503)
+      const drip = setInterval(() => response.write('x'), 10)
+      response.once('close', () => clearInterval(drip))
+    }),
+  )
   const timeouts = { connect: 200, response: 5_000, read: 5_000, whole: 60_000 }
   const store = createS3Store({ url: service.url, prefix: '', region, ...credentials }, undefined, timeouts)
 
@@ -120,11 +122,10 @@ test('takes the status of a response whose body never ends', async () => {
   await expect(store.open(key)).rejects.toThrow(StoreUnavailableError)
   expect(await store.open('missing')).toBeUndefined()
   await store.close()
-  await service.close()
 })
 
 test('gives up a file that the store receives too slowly', async () => {
-  const service = await startFileServer(() => {})
+  const service = await forTest(startFileServer(() => {}))
   const timeouts = { connect: 5_000, response: 60_000, read: 60_000, whole: 200 }
   const store = createS3Store({ url: service.url, prefix: '', region, ...credentials }, undefined, timeouts)
 
@@ -132,7 +133,6 @@ test('gives up a file that the store receives too slowly', async () => {
     StoreUnavailableError,
   )
   await store.close()
-  await service.close()
 })
 
 test('stores nothing if the bytes differ from their hash', async () => {

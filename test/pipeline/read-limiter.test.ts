@@ -4,7 +4,14 @@ import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { errors } from '../../contracts/errors.ts'
 import { safe } from '../../src/client/client.ts'
 import { createReadLimiter, readLimits, type ReadLimits } from '../../src/pipeline/read-limiter.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../support/server.ts'
+import {
+  nodeForTest,
+  startTestServer,
+  type TestAccount,
+  type TestResponse,
+  type TestServer,
+  through,
+} from '../support/server.ts'
 
 function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -37,7 +44,7 @@ describe('through the server', () => {
       },
     }
     const { secrets } = server.deps
-    const node = await startTestServer({ beside: server, deps: { db: server.deps.db.withPlugin(plugin), secrets } })
+    const node = await nodeForTest(server, { deps: { db: server.deps.db.withPlugin(plugin), secrets } })
     return {
       node,
       atDatabase: () => held.size,
@@ -94,7 +101,6 @@ describe('through the server', () => {
     for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)
     // The account must first recover the budget that they used.
     await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
-    await node.close()
   })
 
   test('never rejects sequential pages', async () => {

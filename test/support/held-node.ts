@@ -1,4 +1,4 @@
-import { startTestServer, type TestServer, type TestServerOptions } from './server.ts'
+import { nodeForTest, type TestServer, type TestServerOptions } from './server.ts'
 
 /** A node that can hold its statements before they reach the database, except for the readiness check. */
 export interface HeldNode {
@@ -9,7 +9,7 @@ export interface HeldNode {
   held: () => number
 }
 
-/** Starts a node that shares the database of another server. */
+/** Starts a node that shares the database of another server, until the test ends. */
 export async function startHeldNode(beside: TestServer, server: TestServerOptions['server'] = {}): Promise<HeldNode> {
   const waiting = new Set<() => void>()
   let holds = false
@@ -26,7 +26,7 @@ export async function startHeldNode(beside: TestServer, server: TestServerOption
       }
     },
   })
-  const node = await startTestServer({ beside, server, deps: { db, secrets: beside.deps.secrets } })
+  const node = await nodeForTest(beside, { server, deps: { db, secrets: beside.deps.secrets } })
   return {
     node,
     hold: () => {

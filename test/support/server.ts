@@ -22,6 +22,7 @@ import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { newestVersion } from '../../src/whatsapp/graph-versions.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { forTest } from './lifetime.ts'
 import { createTestMedia } from './media.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import type { NewTemplate } from '../../src/whatsapp/simulator/templates/template-list.ts'
@@ -163,6 +164,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await database.close()
     },
   }
+}
+
+/** Another node on the database and simulator of a server, until the test ends. */
+export function nodeForTest(beside: TestServer, options: Omit<TestServerOptions, 'beside'> = {}): Promise<TestServer> {
+  return forTest(startTestServer({ ...options, beside }))
 }
 
 /** Returns the number of requests that the server is working on. */

@@ -5,7 +5,7 @@ import { resetPassword } from '../../src/users/change-member.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startForgedOidcProvider } from '../support/oidc-provider.ts'
-import { startTestServer } from '../support/server.ts'
+import { nodeForTest, startTestServer } from '../support/server.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 
 const provider = await forFile(startForgedOidcProvider())
@@ -110,9 +110,8 @@ test('accepts a key that the provider has just published', async () => {
   await provider.changeKey({ publish: true })
 
   // A node that has not read the keys lately.
-  const node = await startTestServer({ beside: server, server: { oidc: provider } })
+  const node = await nodeForTest(server, { server: { oidc: provider } })
   expect(await signIn(openCookieBrowser(), node)).toEqual({ email: ada.email })
-  await node.close()
 })
 
 test.each([

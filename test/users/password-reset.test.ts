@@ -7,7 +7,7 @@ import { resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { nodeForTest, startTestServer, type TestServer } from '../support/server.ts'
 import { type ReceivedEmail, startSmtpServer } from '../support/smtp.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -308,11 +308,7 @@ test('logs and stores no link', async () => {
 
 test('sends no link to a user who signs in with their organisation only', async () => {
   const issuer = { issuer: 'https://login.example.com', clientId: 'waybill', clientSecret: 'secret' }
-  const node = await startTestServer({
-    beside: server,
-    server: { oidc: issuer },
-    deps: { mail: createMailTransport(smtp.config) },
-  })
+  const node = await nodeForTest(server, { server: { oidc: issuer }, deps: { mail: createMailTransport(smtp.config) } })
   const { path } = await inviteUser(server.deps, account.accountId, { email: 'sso@example.com', role: 'viewer' })
   await visitor(node).mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Sso' })
   const person = await signedInOwner(server, account.accountId)
@@ -322,11 +318,10 @@ test('sends no link to a user who signs in with their organisation only', async 
   await emailTo(person.email)
 
   expect(smtp.received.flatMap(({ to }) => to)).not.toContain('sso@example.com')
-  await node.close()
 })
 
 test('explains whom to contact if no SMTP server is configured', async () => {
-  const plain = await startTestServer({ beside: server })
+  const plain = await nodeForTest(server)
 
   const [response, options] = [
     await requestReset('ada@example.com', {}, plain),
@@ -336,7 +331,6 @@ test('explains whom to contact if no SMTP server is configured', async () => {
   expect(response).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('people who run it') } })
   expect(options.data).toEqual({ sandbox: true })
   expect((await visitor(server).query('session.options')).data).toEqual({ passwordReset: 'email', sandbox: true })
-  await plain.close()
 })
 
 test('sends invitations by email and does not show their link to the owner', async () => {

@@ -8,7 +8,7 @@ import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashb
 import type { RequestLogLimits } from '../../../src/accounts/requests/request-log.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 const message = { to: '34600111222', template: 'order_shipped', language: 'en' }
 const variables = { '1': 'Ada', '2': 'WB-1042' }
@@ -150,7 +150,7 @@ async function countAll(): Promise<number> {
 
 async function startLimited(requestLog: Partial<RequestLogLimits>) {
   const registry = new Registry()
-  const limited = await startTestServer({ beside: server, requestLog, server: { registry } })
+  const limited = await nodeForTest(server, { requestLog, server: { registry } })
   const readDropped = async (reason: string) => {
     const found = new RegExp(`^waybill_request_log_dropped_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(
       await registry.metrics(),
@@ -178,7 +178,6 @@ test('limits the stored failures of an account, and still stores its sends', asy
   const { rows } = await sql`
     select from api_requests where message_ids = ${sent.json().data['messageId']}`.execute(server.deps.db)
   expect(rows).toHaveLength(1)
-  await limited.close()
 })
 
 test('counts the requests of a batch that began before those of another process were counted', async () => {
@@ -218,7 +217,6 @@ test('limits the stored requests with invalid keys', async () => {
     })
 
   expect(await readDropped('limit')).toBe(3)
-  await limited.close()
 })
 
 test('responds without delay while the log cannot be written, and drops requests beyond its buffer', async () => {
@@ -235,7 +233,6 @@ test('responds without delay while the log cannot be written, and drops requests
   })
 
   expect(await readStored(account, 21)).toHaveLength(21)
-  await limited.close()
 })
 
 test('retries an insert that the database canceled', async () => {
@@ -252,7 +249,6 @@ test('retries an insert that the database canceled', async () => {
 
   expect(await readStored(account, 1)).toHaveLength(1)
   for (const reason of ['limit', 'full', 'database']) expect(await readDropped(reason)).toBe(0)
-  await limited.close()
 })
 
 const blockedInsert = sql`datname = current_database() and wait_event_type = 'Lock' and query like '%insert_api_requests%'`
@@ -276,14 +272,12 @@ test('drops and counts requests that the database rejects permanently', async ()
   await account.get('/api/v1/message')
 
   expect(await readStored(account, 1)).toHaveLength(1)
-  await limited.close()
 })
 
 test('writes buffered requests when the server stops', async () => {
   const { limited } = await startLimited({})
   const account = await limited.account()
   await account.get('/api/v1/message')
-  await limited.close()
 
   expect(await readStored(account, 1)).toHaveLength(1)
 })

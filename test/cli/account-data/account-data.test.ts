@@ -7,7 +7,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
@@ -155,7 +155,7 @@ test('removes an account with all its data and no other', async () => {
 test('rejects the key on every node while the data is being removed', async () => {
   const account = await fillAccount()
   await insertMessages(account, 20_000)
-  const node = await startTestServer({ beside: server, deps: { secrets: server.deps.secrets } })
+  const node = await nodeForTest(server, { deps: { secrets: server.deps.secrets } })
   const codes: number[] = []
 
   await removeAccount(server.deps.db, account.accountId, (progress) => {
@@ -168,7 +168,6 @@ test('rejects the key on every node while the data is being removed', async () =
   })
 
   await expect.poll(() => codes).toEqual([0, 401])
-  await node.close()
 })
 
 test('continues an interrupted removal', async () => {

@@ -9,7 +9,7 @@ import { updateAccount } from '../../../src/accounts/account.ts'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { askRaw, openSocket } from '../../support/raw-socket.ts'
-import { startTestServer, type TestResponse } from '../../support/server.ts'
+import { startTestServer, type TestResponse, nodeForTest } from '../../support/server.ts'
 import { forFile } from '../../support/lifetime.ts'
 
 const path = '/api/v1/message/send'
@@ -511,8 +511,7 @@ test.each([
 })
 
 test('reports an internal error with only its request ID, which it also logs', async () => {
-  const broken = await startTestServer({
-    beside: server,
+  const broken = await nodeForTest(server, {
     deps: {
       newId: () => {
         throw new Error('secret insides at /srv/waybill/src')
@@ -528,7 +527,6 @@ test('reports an internal error with only its request ID, which it also logs', a
   expect(response.text).not.toMatch(/secret insides|srv/)
   expect(response.json().error.message).toContain(String(response.headers['x-request-id']))
   expect(broken.log.join('')).toContain(String(response.headers['x-request-id']))
-  await broken.close()
 })
 
 test.each(['from=0001-01-01T00:00:00%2B01:00', 'until=9999-12-31T23:59:59-01:00', 'from=0000-01-01T00:00:00Z'])(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { askRaw } from '../../support/raw-socket.ts'
-import { startTestServer } from '../../support/server.ts'
+import { startTestServer, nodeForTest } from '../../support/server.ts'
 import { forFile } from '../../support/lifetime.ts'
 
 const server = await forFile(startTestServer())
@@ -42,12 +42,11 @@ test("adds no link to the dashboard's own codes, which have no page", async () =
 })
 
 test('makes the link absolute if the public URL is configured', async () => {
-  const publicServer = await startTestServer({ server: { publicUrl: 'https://waybill.example.com' }, beside: server })
+  const publicServer = await nodeForTest(server, { server: { publicUrl: 'https://waybill.example.com' } })
 
   const response = await publicServer.request('GET', '/api/v1/message')
 
   expect(response.headers['link']).toBe('<https://waybill.example.com/docs/errors/INVALID_API_KEY>; rel="help"')
-  await publicServer.close()
 })
 
 test('adds the link to the response to invalid HTTP', async () => {

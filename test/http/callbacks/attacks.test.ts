@@ -9,7 +9,7 @@ import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { callbackPath, getMessage, messagesCallback, post, sendOne, status } from '../../support/callbacks.ts'
 import { patientSeconds } from '../../support/database.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
@@ -197,8 +197,7 @@ describe('while the rows of one account are locked', () => {
 
 test('asks Meta to send a callback again that takes too long, and applies it then', async () => {
   const customer = await server.account()
-  const node = await startTestServer({
-    beside: server,
+  const node = await nodeForTest(server, {
     server: { callbacks: { ...server.deps.callbacks, handlingMilliseconds: 0 } },
   })
   const { callback, messageId } = await largeCallback(customer)
@@ -210,7 +209,6 @@ test('asks Meta to send a callback again that takes too long, and applies it the
   expect(await getMessage(customer, messageId)).toMatchObject({ status: 'sent' })
   expect((await post(server, callback)).statusCode).toBe(200)
   expect(await getMessage(customer, messageId)).toMatchObject({ status: 'delivered' })
-  await node.close()
 })
 
 describe('changes of one account in one callback', () => {

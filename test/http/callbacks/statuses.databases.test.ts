@@ -11,7 +11,7 @@ import {
 } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 const account = await server.account()
@@ -213,7 +213,7 @@ test('completes a pending message with its first status', async () => {
 
 test("applies a status that arrives before WhatsApp's response to the send", async () => {
   const customer = await server.account()
-  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 60_000 })
+  const slow = await nodeForTest(server, { sendDeadlineMilliseconds: 60_000 })
   const answer = Promise.withResolvers<undefined>()
   server.simulator.intercept(() => answer.promise)
   const response = slow.request('POST', '/api/v1/message/send', {
@@ -235,7 +235,6 @@ test("applies a status that arrives before WhatsApp's response to the send", asy
     waMessageId: 'wamid.overtaking',
     sentAt: expect.any(String),
   })
-  await slow.close()
 })
 
 test('emits message.sent once, and only if an endpoint subscribes to it', async () => {

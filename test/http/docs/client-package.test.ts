@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer } from '../../support/server.ts'
 
 /** A clone, in which nothing was built: the first request builds the client. */
 const server = await forFile(startTestServer())
@@ -47,13 +47,9 @@ test('names its own version to a caller that asks for another one', async () => 
 })
 
 test('every process that builds the same sources serves the same archive', async () => {
-  const other = await startTestServer({ beside: server })
-  try {
-    const response = await fetch(other.url + latest)
-    expect(Buffer.from(await response.arrayBuffer()).equals((await download(latest)).content)).toBe(true)
-  } finally {
-    await other.close()
-  }
+  const other = await nodeForTest(server)
+  const response = await fetch(other.url + latest)
+  expect(Buffer.from(await response.arrayBuffer()).equals((await download(latest)).content)).toBe(true)
 })
 
 test('the archive has the package as tar reads it', async () => {

@@ -10,7 +10,7 @@ import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import type { SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { openSocket } from '../../support/raw-socket.ts'
-import { readAtWork, startTestServer, through } from '../../support/server.ts'
+import { readAtWork, startTestServer, through, nodeForTest } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 const account = await server.account()
@@ -39,7 +39,6 @@ test('rejects requests beyond its concurrency limit immediately and serves those
   for (const response of await Promise.all(atWork)) expect(response.statusCode).toBe(200)
   expect((await caller.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   expect((await node.request('GET', '/metrics')).text).toMatch(/^waybill_http_requests_refused_total 2$/m)
-  await node.close()
 })
 
 test('frees the slot of a client that disconnects during the body or the response', async () => {
@@ -67,11 +66,10 @@ test('frees the slot of a client that disconnects during the body or the respons
   release()
   const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
   expect(served.map((response) => response.statusCode)).toEqual([200, 200])
-  await node.close()
 })
 
 test('keeps capacity for sends while WhatsApp responds slowly to the setup of numbers', async () => {
-  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 2 } })
+  const node = await nodeForTest(server, { server: { maxConcurrentRequests: 2 } })
   const { accountId } = account
   const owner = await signedInOwner(node, accountId)
   let calls = 0
@@ -100,7 +98,6 @@ test('keeps capacity for sends while WhatsApp responds slowly to the setup of nu
   dropped.resolve({ kind: 'drop' })
   await Promise.all(waiting)
   expect(await readAtWork(node)).toBe('0')
-  await node.close()
 })
 
 test('rejects the API key with the most requests and accepts others at the limit', async () => {
@@ -123,7 +120,6 @@ test('rejects the API key with the most requests and accepts others at the limit
   release()
   for (const { statusCode } of await Promise.all([...ofHeavy, ...ofLight])) expect(statusCode).toBe(200)
   await expect.poll(() => readAtWork(node)).toBe('0')
-  await node.close()
 })
 
 test('counts requests with unknown API keys by address', async () => {
@@ -143,11 +139,10 @@ test('counts requests with unknown API keys by address', async () => {
   release()
   for (const { statusCode } of await Promise.all(madeUp)) expect(statusCode).toBe(401)
   for (const { statusCode } of await Promise.all(ofKnown)) expect(statusCode).toBe(200)
-  await node.close()
 })
 
 test('does not hold a slot while a client sends its body slowly', async () => {
-  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
+  const node = await nodeForTest(server, { server: { maxConcurrentRequests: 1 } })
   const slow = Array.from({ length: 5 }, () => openSocket(node.url))
   for (const socket of slow) {
     await once(socket, 'connect')
@@ -157,11 +152,10 @@ test('does not hold a slot while a client sends its body slowly', async () => {
   }
   expect((await through(node, account).post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   for (const socket of slow) socket.destroy()
-  await node.close()
 })
 
 test('does not hold a slot while a request waits for WhatsApp', async () => {
-  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
+  const node = await nodeForTest(server, { server: { maxConcurrentRequests: 1 } })
   const caller = through(node, account)
   const to = '15559000001'
   const slow = caller.post('/api/v1/message/send', { ...exampleSend, to })
@@ -169,7 +163,6 @@ test('does not hold a slot while a request waits for WhatsApp', async () => {
 
   expect((await caller.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   expect((await slow).statusCode).toBe(200)
-  await node.close()
 })
 
 test('holds a slot until all calls of a batch have run, even if the client asks for a stream', async () => {
@@ -188,7 +181,6 @@ test('holds a slot until all calls of a batch have run, even if the client asks 
   expect((await through(node, account).post('/api/v1/message/send', exampleSend)).statusCode).toBe(503)
   release()
   expect((await streamed).text.match(/"messageId":"msg_\w+"/g)).toHaveLength(2)
-  await node.close()
 })
 
 test('rejects a body that is too large with a tRPC error', async () => {

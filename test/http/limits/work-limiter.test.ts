@@ -10,7 +10,14 @@ import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
 import { openSocket } from '../../support/raw-socket.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import {
+  nodeForTest,
+  startTestServer,
+  type TestAccount,
+  type TestResponse,
+  type TestServer,
+  through,
+} from '../../support/server.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { manyFields } from '../../support/worst-requests.ts'
@@ -140,13 +147,9 @@ test('parses no message of MCP while an account has as many concurrent calls as 
   await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const headers = { ...json, 'x-api-key': account.apiKey }
   const limits = { workLimiter: { maxConcurrent: 0, maxWaiting: 0 } }
-  const full = await startTestServer({ beside: server, server: { limits } })
-  try {
-    const response = await full.request('POST', '/mcp', { headers, body: '{' })
-    expect(response.json()).toMatchObject({ error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
-  } finally {
-    await full.close()
-  }
+  const full = await nodeForTest(server, { server: { limits } })
+  const refused = await full.request('POST', '/mcp', { headers, body: '{' })
+  expect(refused.json()).toMatchObject({ error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
   // A node with a free place reads it.
   const response = await server.request('POST', '/mcp', { headers, body: '{' })
   expect(response.json()).toMatchObject({ error: { data: { code: 'VALIDATION_ERROR' } } })
@@ -155,10 +158,7 @@ test('parses no message of MCP while an account has as many concurrent calls as 
 test('leaves the place of an MCP send to others while it waits for WhatsApp', async () => {
   const account = await server.account()
   await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
-  const node = await startTestServer({
-    beside: server,
-    server: { limits: { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } } },
-  })
+  const node = await nodeForTest(server, { server: { limits: { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } } } })
   const post = (method: string, params: object) =>
     node.request('POST', '/mcp', {
       headers: { ...json, accept: 'application/json, text/event-stream', 'x-api-key': account.apiKey },
@@ -178,7 +178,6 @@ test('leaves the place of an MCP send to others while it waits for WhatsApp', as
     expect((await sending).text).toContain('waMessageId')
   } finally {
     server.simulator.intercept(undefined)
-    await node.close()
   }
 })
 
@@ -205,7 +204,7 @@ test('answers an account while another floods the server with large bodies', asy
   const [flooding, quiet] = [await server.account(), await server.account()]
   // The flood gains next to no time, however long a busy machine takes: after its first calls, the others are rejected.
   const workLimiter = { workPerMillisecond: 1e-6, maxWaitMilliseconds: 100 }
-  const node = await startTestServer({ beside: server, server: { limits: { workLimiter } } })
+  const node = await nodeForTest(server, { server: { limits: { workLimiter } } })
   let parsed = 0
   const total = 64 * 8
   const sockets = Array.from({ length: 64 }, () =>
@@ -222,7 +221,6 @@ test('answers an account while another floods the server with large bodies', asy
     expect(parsed).toBeLessThan(total / 2)
   } finally {
     for (const socket of sockets) socket.destroy()
-    await node.close()
   }
 })
 
@@ -253,7 +251,7 @@ test.each([
   },
 ])('closes the connection that leaves the most bytes unread, and no other, by $by', async ({ path }) => {
   using counted = vi.spyOn(Connections.prototype, 'countUnread')
-  const node = await startTestServer({ beside: server, server: { limits: { maxUnreadBytes: 256 * 1024 } } })
+  const node = await nodeForTest(server, { server: { limits: { maxUnreadBytes: 256 * 1024 } } })
   const [greedy, quiet] = [await server.account(), await server.account()]
   const components = [{ type: 'BODY', text: 'x'.repeat(1_000) }]
   const templates = server.simulator.templatesOf(greedy.wabaId)
@@ -275,5 +273,4 @@ test.each([
   expect((await through(node, quiet).get('/api/v1/message')).statusCode).toBe(200)
   expect(waiting.destroyed).toBe(false)
   waiting.destroy()
-  await node.close()
 })

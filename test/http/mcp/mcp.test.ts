@@ -10,7 +10,7 @@ import { listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
 
 const example = sendMessage.example.input
 const publicUrl = 'https://waybill.example.com'
@@ -383,17 +383,13 @@ test('rejects an address that is not on the allow-list', async () => {
 })
 
 test('counts towards the limit of concurrent requests', async () => {
-  const full = await startTestServer({ beside: server, server: { maxConcurrentRequests: 0 } })
-  try {
-    const response = await full.request('POST', '/mcp', {
-      headers: { 'content-type': 'application/json', 'x-api-key': account.apiKey },
-      body: JSON.stringify(initialize),
-    })
-    expect(response.statusCode).toBe(503)
-    expect(response.text).toContain('SERVICE_UNAVAILABLE')
-  } finally {
-    await full.close()
-  }
+  const full = await nodeForTest(server, { server: { maxConcurrentRequests: 0 } })
+  const response = await full.request('POST', '/mcp', {
+    headers: { 'content-type': 'application/json', 'x-api-key': account.apiKey },
+    body: JSON.stringify(initialize),
+  })
+  expect(response.statusCode).toBe(503)
+  expect(response.text).toContain('SERVICE_UNAVAILABLE')
 })
 
 test('logs no key', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../../contracts/api/message.ts'
 import type { Template } from '../../../contracts/api/template.ts'
 import { listMessages } from '../../../src/messages/queries/read.ts'
-import { startTestServer, type TestAccount, through } from '../../support/server.ts'
+import { startTestServer, type TestAccount, through, nodeForTest } from '../../support/server.ts'
 import { exportPath, insertMessages, listAll, readLines } from './exported.ts'
 import { forFile } from '../../support/lifetime.ts'
 
@@ -172,10 +172,9 @@ test('includes from and excludes until in a period', async () => {
 test('filters by the exact creation time of a message', async () => {
   // The ID must contain this time, whenever it is generated.
   const at = new Date(Date.now() - 3_000)
-  const node = await startTestServer({ beside: server, deps: { now: () => at } })
+  const node = await nodeForTest(server, { deps: { now: () => at } })
   const customer = await server.account()
   await through(node, customer).post('/api/v1/message/send', { ...example, externalId: 'one' })
-  await node.close()
   const [message] = (await list(customer)).items
 
   expect(message?.createdAt).toBe(at.toISOString())

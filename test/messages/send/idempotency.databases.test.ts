@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { report as reportStatuses, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestResponse, through } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestResponse, through } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -68,7 +68,7 @@ test('scopes a key to one account', async () => {
 })
 
 test('sends once for concurrent requests with one key, even on two nodes', async () => {
-  const node = await startTestServer({ beside: server })
+  const node = await nodeForTest(server)
   const to = '34600000006'
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -84,7 +84,6 @@ test('sends once for concurrent requests with one key, even on two nodes', async
   const codes = responses.map((answer) => answer.json().error?.code ?? 'sent')
   expect(codes.every((code) => code === 'sent' || code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true)
   expect(codes).toContain('sent')
-  await node.close()
 })
 
 test('reports a key as in use with Retry-After while its first request waits for WhatsApp', async () => {

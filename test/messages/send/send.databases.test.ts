@@ -4,7 +4,7 @@ import { sendMessage, type SendMessageRequest } from '../../../contracts/api/mes
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, through } from '../../support/server.ts'
+import { nodeForTest, startTestServer, through } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -329,8 +329,7 @@ test.each(upstream)(
 )
 
 test('reports that nothing was sent if WhatsApp refuses the connection', async () => {
-  const cutOff = await startTestServer({
-    beside: server,
+  const cutOff = await nodeForTest(server, {
     deps: { whatsapp: createCloudApi({ url: 'http://127.0.0.1:1', version: 'v25.0' }) },
   })
   const customer = await server.account()
@@ -342,7 +341,6 @@ test('reports that nothing was sent if WhatsApp refuses the connection', async (
   expect(response.headers['retry-after']).toBeDefined()
   const list = await customer.get('/api/v1/message')
   expect(list.json().data['items']).toMatchObject([{ status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } }])
-  await cutOff.close()
 })
 
 test('deactivates a WhatsApp account with a rejected token and stores the reason', async () => {

@@ -10,7 +10,7 @@ import { forFile } from '../../support/lifetime.ts'
 import { createTestMedia } from '../../support/media.ts'
 import { docx, jpeg, mp4, type Part, pdf, png, writeForm } from '../../support/media-files.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let account: TestAccount
 let owner: TestOwner
@@ -131,10 +131,9 @@ test('discards an upload that is interrupted, and frees its slot', async () => {
 
 test('ends an upload that stalls', async () => {
   const hasty = createTestMedia({ stallMilliseconds: 200 })
-  const node = await startTestServer({ beside: server, deps: { media: hasty } })
+  const node = await nodeForTest(server, { deps: { media: hasty } })
   expect(await text(open(owner, { bytes: 50_000, at: node }))).toMatch(/^HTTP\/1\.1 400 [^]*its sender stalled/)
   expect(await spooled(hasty)).toEqual([])
-  await node.close()
 })
 
 test('rejects a body whose declared length is larger than any file', async () => {

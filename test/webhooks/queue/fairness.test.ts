@@ -36,7 +36,8 @@ test('delivers to others despite a dead endpoint with thousands of waiting deliv
 })
 
 test('delivers to a healthy endpoint when many others fail at once', async () => {
-  await using dead = await startDeadReceiver()
+  const dead = await forTest(startWebhookReceiver())
+  dead.behave(neverRespond)
   await addEndpoints(dead.url, 150)
   await webhooks.addEndpoint(receiver.url)
   await sql`update webhook_endpoints set account_id = ${webhooks.accountId}`.execute(database.db)
@@ -70,12 +71,6 @@ test('sends more concurrent requests to an endpoint that takes two seconds, with
   await expect.poll(() => webhooks.deliveries()).toEqual([])
   expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
 })
-
-async function startDeadReceiver() {
-  const dead = await startWebhookReceiver()
-  dead.behave(neverRespond)
-  return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
-}
 
 /** Adds endpoints in several accounts, since one account is limited. */
 async function addEndpoints(url: string, count: number): Promise<void> {

@@ -13,7 +13,7 @@ import type { AttemptResult } from '../../../src/webhooks/sender/webhook-sender.
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { testCertificate } from '../../support/certificate.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { startOutboundProxy } from '../../support/outbound-proxy.ts'
 
 const { host, cert: ca } = testCertificate
@@ -89,8 +89,8 @@ test('treats a send through an unreachable proxy as not sent', async () => {
 })
 
 test('sends to an http Graph API through the proxy without a tunnel', async () => {
-  const simulator = await startSimulator()
-  const forward = await startOutboundProxy({ port: Number(new URL(simulator.url).port) })
+  const simulator = await forTest(startSimulator())
+  const forward = await forTest(startOutboundProxy({ port: Number(new URL(simulator.url).port) }))
   const proxies = through(withPassword(forward.url))
   const client = createCloudApi({ url: 'http://graph.example.com', version: 'v25.0', proxies })
   const hello = { ...message, name: 'hello_world', language: 'en_US' }
@@ -103,8 +103,6 @@ test('sends to an http Graph API through the proxy without a tunnel', async () =
     },
   ])
   await client.close()
-  forward.close()
-  await simulator.stop()
 })
 
 async function deliver(
@@ -189,15 +187,13 @@ test('downloads media links through a tunnel to the address that was checked', a
 
 test('stores files in a bucket through the proxy', async () => {
   const bucket = { url: 'http://s3.example.com/bucket', prefix: '', region: 'eu-central-1' }
-  const simulator = await startSimulator()
-  const forward = await startOutboundProxy({ port: Number(new URL(simulator.url).port) })
+  const simulator = await forTest(startSimulator())
+  const forward = await forTest(startOutboundProxy({ port: Number(new URL(simulator.url).port) }))
   const store = createS3Store({ ...bucket, accessKeyId: 'a', secretAccessKey: 'b' }, through(forward.url))
 
   await store.delete('key').catch(() => undefined)
   expect(forward.requests.map(({ line }) => line)).toEqual(['DELETE http://s3.example.com/bucket/key'])
   await store.close()
-  forward.close()
-  await simulator.stop()
 })
 
 test('calls an OpenID provider through the proxy, until the server stops', async () => {

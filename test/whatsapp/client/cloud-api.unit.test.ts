@@ -9,7 +9,7 @@ import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/reci
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate } from '../../../src/whatsapp/whatsapp.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { freePort } from '../../support/postgres.ts'
 
 const orderShipped: OutgoingTemplate = {
@@ -335,10 +335,9 @@ test('sends when the second connection attempt succeeds', async () => {
   const port = await freePort()
   const client = createCloudApi({ url: `http://127.0.0.1:${port}`, version: 'v25.0' })
   const sending = client.sendTemplate(simulator, orderShipped)
-  const late = await startSimulator({ port })
+  await forTest(startSimulator({ port }))
   expect(await sending).toMatchObject({ kind: 'accepted' })
   await client.close()
-  await late.stop()
 })
 
 test('treats a timeout before the connection as not sent', async () => {
@@ -380,7 +379,7 @@ async function startSlowUpstream(milliseconds: number): Promise<{ url: string; r
 }
 
 test('never writes a send that waits too long for a connection', async () => {
-  const slow = await startSlowUpstream(700)
+  const slow = await forTest(startSlowUpstream(700))
   const client = createCloudApi({
     url: slow.url,
     version: 'v25.0',
@@ -399,11 +398,10 @@ test('never writes a send that waits too long for a connection', async () => {
   expect(outcomes).toContainEqual({ kind: 'unavailable', reason: 'no connection in time', retryAfterSeconds: 5 })
   expect(slow.received).toHaveLength(4)
   await client.close()
-  slow.stop()
 })
 
 test('limits sends in progress and immediately fails those beyond the limit', async () => {
-  const slow = await startSlowUpstream(200)
+  const slow = await forTest(startSlowUpstream(200))
   const client = createCloudApi({ url: slow.url, version: 'v25.0', maxConnections: 1, maxSends: 2 })
   const sends = ['msg_1', 'msg_2', 'msg_3'].map((callbackData) =>
     client.sendTemplate(simulator, { ...orderShipped, callbackData }),
@@ -418,7 +416,6 @@ test('limits sends in progress and immediately fails those beyond the limit', as
   expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
   expect(slow.received).toEqual(['msg_1', 'msg_2', 'msg_1'])
   await client.close()
-  slow.stop()
 })
 
 test.each(['throws', 'returns'])('writes the request unless beforeWrite throws: it %s', async (ends) => {

@@ -3,7 +3,7 @@ import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 
 const waba = { wabaId: '200000000000777', accessToken: 'token-of-777' }
 
@@ -79,7 +79,7 @@ test('lists templates although the provider does not know the field that tells g
 
 test('never follows the URL of the next page', async () => {
   const visited: string[] = []
-  const elsewhere = await startSimulator()
+  const elsewhere = await forTest(startSimulator())
   elsewhere.intercept((request) => {
     visited.push(request.path)
     return undefined
@@ -92,7 +92,6 @@ test('never follows the URL of the next page', async () => {
 
   expect(await namesListed()).toEqual(['first', 'second'])
   expect(visited).toEqual([])
-  await elsewhere.stop()
 })
 
 test.each<{ says: string; response: (call: number) => SimulatedResponse; reason: string }>([

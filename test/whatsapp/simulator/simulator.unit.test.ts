@@ -7,7 +7,7 @@ import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/reci
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../../src/whatsapp/simulator/state.ts'
 import { servedVersion } from '../../../src/whatsapp/simulator/http.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 
 const accepted: AcceptedMessage[] = []
 
@@ -589,13 +589,12 @@ test('groups test recipients by what happens to the message', () => {
 })
 
 test('subscribes the demo app to all fields that Waybill reads, so that the sandbox needs no setup', async () => {
-  const sandbox = await startSimulator({ sandbox: true })
+  const sandbox = await forTest(startSimulator({ sandbox: true }))
   sandbox.reportTo({ url: 'http://127.0.0.1:9/', appSecret: 'secret' })
   expect(sandbox.callbackOf('300000000000001')).toEqual({
     callbackUrl: 'http://127.0.0.1:9/',
     fields: [...callbackFields],
   })
-  await sandbox.stop()
 })
 
 test('closes waiting connections when it stops', async () => {
