@@ -4,7 +4,7 @@ import { revokeKey } from '../../src/accounts/api-key.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startTestServer } from '../support/server.ts'
-import { signedInOwner } from '../support/user.ts'
+import { accountWithOwner, signedInOwner } from '../support/user.ts'
 
 /** Calls that wait for another of their account are made by a caller who may have lost access meanwhile. */
 
@@ -29,8 +29,7 @@ async function whileOccupied<T>(accountId: string, run: (isWaiting: () => Promis
 }
 
 test('a user who was removed while a call waited changes nothing', async () => {
-  const { accountId } = await server.account()
-  const removed = await signedInOwner(server, accountId)
+  const { accountId, owner: removed } = await accountWithOwner(server)
 
   const { call } = await whileOccupied(accountId, async (isWaiting) => {
     const call = removed.mutate('publicApi.regenerateKey', { accountId })

@@ -3,7 +3,7 @@ import type { DashboardErrorData } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { type Part, writeForm } from './media-files.ts'
-import type { TestResponse, TestServer } from './server.ts'
+import type { TestAccount, TestResponse, TestServer } from './server.ts'
 
 /** The parts of a server that a user needs. */
 type DashboardServer = Pick<TestServer, 'url' | 'request' | 'deps'>
@@ -55,6 +55,15 @@ export async function signedInOwner(
   const signedIn = await owner.signIn()
   if (signedIn.statusCode !== 200) throw new Error(`no sign-in: ${signedIn.text}`)
   return owner
+}
+
+/** A new account, and an owner who is signed in. */
+export async function accountWithOwner(
+  server: TestServer,
+  options?: Parameters<TestServer['account']>[0],
+): Promise<TestAccount & { owner: TestOwner }> {
+  const account = await server.account(options)
+  return { ...account, owner: await signedInOwner(server, account.accountId) }
 }
 
 /** A user without a session. */

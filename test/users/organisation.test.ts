@@ -6,10 +6,10 @@ import { listAudit } from '../../src/users/audit/audit.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { grantOperator } from '../../src/users/operators.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
-import { forFile } from '../support/lifetime.ts'
+import { forFile, forTest } from '../support/lifetime.ts'
 import { startOidcProvider } from '../support/oidc-provider.ts'
-import { signedInOwner, type TestOwner, totp, visitor } from '../support/user.ts'
-import { startTestServer } from '../support/server.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../support/user.ts'
+import { nodeForTest, startTestServer } from '../support/server.ts'
 import { startSmtpServer } from '../support/smtp.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -47,18 +47,15 @@ async function setUpAuthenticator(user: TestOwner): Promise<string> {
 
 /** Requests a password reset on a node that sends email, and uses its link. */
 async function resetByEmail(email: string, password: string): Promise<void> {
-  const smtp = await startSmtpServer()
+  const smtp = await forTest(startSmtpServer())
   const transport = createMailTransport(smtp.config)
-  const node = await startTestServer({ beside: server, deps: { mail: transport } })
-  const mailer = new Mailer(node.deps, transport)
+  const node = await nodeForTest(server, { deps: { mail: transport } })
+  const mailer = await forTest(new Mailer(node.deps, transport))
   mailer.start()
   await visitor(node).mutate('password.requestReset', { email })
   await eventually(() => expect(smtp.received).toHaveLength(1))
   const reset = await visitor(node).mutate('password.reset', { token: tokenOf(smtp.received[0]?.link), password })
   expect(reset.statusCode).toBe(200)
-  await mailer.stop()
-  await node.close()
-  await smtp.close()
 }
 
 function tokenOf(link = ''): string {
@@ -95,8 +92,7 @@ test('links a sign-in with an organisation to the existing user with a password'
 })
 
 test('does not link the user of an invitation that an owner could have accepted in their name', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const victim = 'victim@example.com'
   const { data } = await owner.mutate<{ link: string }>('member.invite', { accountId, email: victim, role: 'viewer' })
   const token = data.link.split('/').at(-1)
@@ -116,8 +112,7 @@ describe('an invitation to an address that another tenant registered first', () 
 
   /** Another tenant accepts an invitation that they were shown, with their own password and authenticator app. */
   async function register(victim: string): Promise<TestOwner> {
-    const { accountId } = await server.account()
-    const mallory = await signedInOwner(server, accountId)
+    const { accountId, owner: mallory } = await accountWithOwner(server)
     const invitation = { accountId, email: victim, role: 'viewer' }
     const { data } = await mallory.mutate<{ link: string }>('member.invite', invitation)
     const impostor = { ...visitor(server, victim), password: attackersPassword }
@@ -137,8 +132,7 @@ describe('an invitation to an address that another tenant registered first', () 
   test('needs proof of who accepts it', async () => {
     const victim = 'registered1@example.com'
     const impostor = await register(victim)
-    const { accountId } = await server.account()
-    const bob = await signedInOwner(server, accountId)
+    const { accountId, owner: bob } = await accountWithOwner(server)
     const { data } = await bob.mutate<{ link: string }>('member.invite', { accountId, email: victim, role: 'owner' })
 
     const accepted = await visitor(server).mutate('invitation.accept', { token: tokenOf(data.link), name: 'Victim' })
@@ -285,8 +279,7 @@ test('compares email addresses without case and accepts "true" as text', async (
 })
 
 test('does not let a session of the organisation replace or turn off the authenticator app', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const { password } = owner
   const secret = await setUpAuthenticator(owner)
   provider.person = { email: owner.email, email_verified: true }
@@ -311,8 +304,7 @@ test('does not let a session of the organisation replace or turn off the authent
 })
 
 test('does not let a password that was reset by email replace the authenticator app', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   await setUpAuthenticator(owner)
   const password = 'chosen by whoever reads the mailbox'
   await resetByEmail(owner.email, password)
@@ -349,7 +341,7 @@ test('shows the name of the provider on the sign-in page', async () => {
 })
 
 test('without a provider, requires a password for an invitation and serves no OpenID route', async () => {
-  const plain = await startTestServer({ beside: server })
+  const plain = await nodeForTest(server)
   const { accountId } = await plain.account()
   const { path } = await inviteUser(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
   const person = visitor(plain)
@@ -359,5 +351,4 @@ test('without a provider, requires a password for an invitation and serves no Op
   expect(accepted).toMatchObject({ statusCode: 400, error: { data: { fields: { password: 'is required' } } } })
   expect((await person.auth('/sign-in/oauth2', { providerId: 'oidc' })).statusCode).toBe(404)
   expect((await person.query('session.options')).data).toEqual({ sandbox: true })
-  await plain.close()
 })

@@ -7,7 +7,7 @@ import { removeMemberAsOperator, resetPassword } from '../../src/users/change-me
 import { inviteUser } from '../../src/users/invitation.ts'
 import { lockOwners } from '../../src/users/store.ts'
 import { forFile } from '../support/lifetime.ts'
-import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
@@ -208,8 +208,7 @@ test('keeps the sessions of a removed member who has another account', async () 
 })
 
 test('never demotes or removes the last owner, but lets an operator do so', async () => {
-  const { accountId } = await server.account()
-  const last = await signedInOwner(server, accountId)
+  const { accountId, owner: last } = await accountWithOwner(server)
   await signedInOwner(server, accountId, { role: 'viewer' })
 
   const demoted = await of({ accountId }).setRole(last, last.email, 'viewer')
@@ -224,8 +223,7 @@ test('never demotes or removes the last owner, but lets an operator do so', asyn
 
 test('keeps one of two owners who remove or demote each other at the same time', async () => {
   for (let round = 0; round < 4; round++) {
-    const { accountId } = await server.account()
-    const ada = await signedInOwner(server, accountId)
+    const { accountId, owner: ada } = await accountWithOwner(server)
     const bob = await onNode(await signedInOwner(server, accountId))
 
     const responses = await Promise.all([
@@ -261,8 +259,7 @@ test('does not let a viewer gain rights', async () => {
 })
 
 test('records each change with the user who made it', async () => {
-  const { accountId } = await server.account()
-  const first = await signedInOwner(server, accountId)
+  const { accountId, owner: first } = await accountWithOwner(server)
   const second = await signedInOwner(server, accountId)
   await of({ accountId }).invite(first, 'bob@example.com', 'owner')
   await of({ accountId }).revoke(first, 'bob@example.com')

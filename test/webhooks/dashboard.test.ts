@@ -5,7 +5,7 @@ import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { insertEvents } from '../support/insert-events.ts'
 import { forFile } from '../support/lifetime.ts'
-import { signedInOwner } from '../support/user.ts'
+import { accountWithOwner, signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
 import { createPopulatedAccount } from '../support/dashboard.ts'
 import { respond, startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -13,8 +13,7 @@ import { webhookConfig } from '../support/webhooks.ts'
 
 const server = await forFile(startTestServer())
 const receiver = await forFile(startWebhookReceiver())
-const { accountId } = await server.account()
-const owner = await signedInOwner(server, accountId)
+const { accountId, owner } = await accountWithOwner(server)
 
 interface Added {
   endpointId: string
@@ -174,8 +173,7 @@ interface Part {
 }
 
 test('recovers earlier events for a new endpoint in batches, once', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const since = new Date(Date.now() - 60_000)
   const count = 12_000
   await insertDelivered(accountId, since, count)

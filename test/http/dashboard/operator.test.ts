@@ -7,7 +7,7 @@ import { createPopulatedAccount, inputsOf, listSettingsContracts } from '../../s
 import { forFile } from '../../support/lifetime.ts'
 import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 
 const server = await forFile(startTestServer())
 const otherNode = await forFile(startTestServer({ beside: server }))
@@ -135,8 +135,7 @@ test('has no procedure that grants or revokes operators', () => {
 })
 
 test('rejects a session that presented no code, even if the user has an authenticator app', async () => {
-  const { accountId } = await server.account()
-  const user = await signedInOwner(server, accountId)
+  const { owner: user } = await accountWithOwner(server)
   const { secret } = await setUpAuthenticator(server, user)
   await grantOperator(server.deps, user)
   // Like a session from a sign-in with an organisation, which requires no code.
@@ -153,8 +152,7 @@ test('rejects a session that presented no code, even if the user has an authenti
 })
 
 test('accepts a backup code as second factor, but not the session of a changed password', async () => {
-  const { accountId } = await server.account()
-  const user = await signedInOwner(server, accountId)
+  const { owner: user } = await accountWithOwner(server)
   const enabled = await user.auth('/two-factor/enable', { password: user.password })
   const { totpURI, backupCodes } = JSON.parse(enabled.text)
   const secret = new URL(totpURI).searchParams.get('secret') ?? ''
@@ -407,8 +405,7 @@ test('creates no account whose owner cannot be invited', async () => {
 })
 
 test('records that an operator reads the list of accounts, once for each session and hour on all nodes', async () => {
-  const { accountId } = await server.account()
-  const user = await signedInOwner(server, accountId)
+  const { accountId, owner: user } = await accountWithOwner(server)
   const { secret } = await setUpAuthenticator(server, user)
   await grantOperator(server.deps, user)
   const entry = `${user.email} read the list of all accounts as an operator of this server: done`

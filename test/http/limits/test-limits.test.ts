@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer } from '../../support/server.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 const server = await forFile(startTestServer())
@@ -9,8 +9,7 @@ const receiver = await forFile(startWebhookReceiver())
 let accountId: string
 let owner: TestOwner
 beforeEach(async () => {
-  ;({ accountId } = await server.account())
-  owner = await signedInOwner(server, accountId)
+  ;({ accountId, owner } = await accountWithOwner(server))
 })
 
 function listAudit(): Promise<{ what: string; outcome: string }[]> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer({ server: { trustedProxies: ['loopback'] } }))
@@ -14,8 +14,7 @@ interface Page {
 }
 
 test('records the user, action, time and address of a change', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   await owner.mutate(
     'publicApi.setAllowList',
     { accountId, allowList: ['198.51.100.7'] },
@@ -59,8 +58,7 @@ test('records exports, and tests as such', async () => {
 })
 
 test('records a rejected change as refused', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const response = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
 
   const { data } = await owner.query<Page>('audit.list', { accountId })
@@ -70,8 +68,7 @@ test('records a rejected change as refused', async () => {
 })
 
 test('writes no secrets to the audit log', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const accessToken = 'EAABsecretsecretsecret'
   const url = 'https://example.com/hook?token=hush'
   const number = { phoneNumberId: '815', wabaId: '816', accessToken }
@@ -88,8 +85,7 @@ test('writes no secrets to the audit log', async () => {
 })
 
 test('names the host of an added endpoint, and finds entries by user, action and address', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const from = { 'x-forwarded-for': '203.0.113.77' }
   await owner.mutate('webhook.add', { accountId, url: 'https://crm.example.com/hook?token=secret' }, from)
   await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['198.51.100.7'] })
@@ -126,8 +122,7 @@ test('finds the entries of one person and of a time', async () => {
 })
 
 test('pages through the log, newest first', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   for (const enabled of [false, true, false]) await owner.mutate('publicApi.setAccess', { accountId, enabled })
 
   const first = await owner.query<Page>('audit.list', { accountId, limit: 2 })
@@ -213,8 +208,7 @@ describe('sign-ins', () => {
   })
 
   test('are refused before their entry is written, so that the time of the response reveals no address', async () => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { accountId, owner } = await accountWithOwner(server)
 
     const response = await server.deps.db.transaction().execute(async (trx) => {
       await sql`lock table audit_entries in exclusive mode`.execute(trx)
@@ -227,8 +221,7 @@ describe('sign-ins', () => {
   })
 
   test('record a lockout once, even if more attempts follow', async () => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { accountId, owner } = await accountWithOwner(server)
     await resetAttempts()
 
     const responses = await Promise.all(
@@ -249,8 +242,7 @@ describe('sign-ins', () => {
   })
 
   test('that require a code are recorded with both steps', async () => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { accountId, owner } = await accountWithOwner(server)
     const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
     const { totpURI, backupCodes } = JSON.parse(enabled.text)
     const secret = new URL(totpURI).searchParams.get('secret') ?? ''
@@ -288,8 +280,7 @@ async function readMetric(outcome: string): Promise<number> {
 }
 
 test('does not record attempts that the rate limit rejects', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const wrong = { currentPassword: 'not the password', newPassword: 'another password that is long' }
   const statuses: number[] = []
   for (let tries = 0; tries < 5; tries++) {

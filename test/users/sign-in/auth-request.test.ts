@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
 import { startOidcProvider } from '../../support/oidc-provider.ts'
-import { signedInOwner } from '../../support/user.ts'
+import { accountWithOwner } from '../../support/user.ts'
 import { startTestServer, type TestResponse } from '../../support/server.ts'
 
 const provider = await forFile(startOidcProvider())
 const server = await forFile(startTestServer({ server: { oidc: provider } }))
 provider.serve(server.url)
-const { accountId } = await server.account()
-const owner = await signedInOwner(server, accountId)
+const { owner } = await accountWithOwner(server)
 
 afterEach(() => server.database.db.deleteFrom('owner_sign_in_rates').execute())
 

@@ -9,15 +9,14 @@ import {
   passwordAttemptsPerAddress,
 } from '../../../src/users/sign-in/login-throttle.ts'
 import { scryptHashing } from '../../../src/users/sign-in/password-hashing.ts'
-import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner, visitor } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
+import { accountWithOwner, signedInOwner, visitor } from '../../support/user.ts'
+import { nodeForTest, startTestServer, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
 test('signs an invited user in and shows their account', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
 
   const { data } = await owner.query('session.get')
 
@@ -108,8 +107,7 @@ test('serves no sign-up and no other better-auth route', async () => {
 })
 
 test('returns the same response for a wrong password and an unknown user', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
 
   const wrong = await owner.inOtherBrowser().signIn('not the password at all')
   const unknown = await visitor(server, 'nobody@example.org').signIn()
@@ -119,8 +117,7 @@ test('returns the same response for a wrong password and an unknown user', async
 })
 
 test('ends the session on sign-out', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
 
   expect((await owner.auth('/sign-out', {})).statusCode).toBe(200)
 
@@ -133,8 +130,7 @@ test('ends the session on sign-out', async () => {
 test.each(['/change-password', '/change-password?x=1'])(
   'ends every other session on a password change: %s',
   async (path) => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { owner } = await accountWithOwner(server)
     const otherBrowser = owner.inOtherBrowser()
     await otherBrowser.signIn()
     expect((await otherBrowser.query('session.get')).statusCode).toBe(200)
@@ -156,8 +152,7 @@ test.each(['/change-password', '/change-password?x=1'])(
 )
 
 test('ends a session a week after sign-in, even if it is active', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { db } = server.deps
   const ends = async () =>
     (
@@ -174,8 +169,7 @@ test('ends a session a week after sign-in, even if it is active', async () => {
 
 describe('the cookie of a session', () => {
   test('is hidden from scripts and other sites and sent only to the dashboard', async () => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { owner } = await accountWithOwner(server)
 
     const { headers } = await owner.inOtherBrowser().signIn()
 
@@ -185,7 +179,7 @@ describe('the cookie of a session', () => {
   })
 
   test('is sent only over https if the public URL uses https', async () => {
-    const secure = await startTestServer({ beside: server, server: { publicUrl: 'https://waybill.example.com' } })
+    const secure = await nodeForTest(server, { server: { publicUrl: 'https://waybill.example.com' } })
     const { accountId } = await server.account()
     const { email } = await signedInOwner(server, accountId)
 
@@ -195,7 +189,6 @@ describe('the cookie of a session', () => {
     })
 
     expect([headers['set-cookie']].flat().join()).toMatch(/Secure/i)
-    await secure.close()
   })
 })
 
@@ -204,7 +197,7 @@ test.each([
   { way: 'https, according to an untrusted client', trustedProxies: [], protocol: 'https', secure: false },
   { way: 'http', trustedProxies: ['loopback'], protocol: 'http', secure: false },
 ])('sets secure cookies for a sign-in by $way: $secure', async ({ trustedProxies, protocol, secure }) => {
-  const node = await startTestServer({ beside: server, server: { trustedProxies } })
+  const node = await nodeForTest(server, { server: { trustedProxies } })
   const { accountId } = await server.account()
   const { email, password } = await signedInOwner(server, accountId)
   const host = 'waybill.example.com'
@@ -222,12 +215,11 @@ test.each([
   const cookies = [headers['set-cookie'] ?? []].flat()
   expect({ statusCode, cookies: cookies.length > 0 }).toEqual({ statusCode: 200, cookies: true })
   for (const cookie of cookies) expect(/; Secure/i.test(cookie)).toBe(secure)
-  await node.close()
 })
 
 test('stores passwords as salted scrypt hashes', async () => {
   // Uses the default hashing, as outside of tests.
-  const node = await startTestServer({ beside: server, server: { hashing: undefined } })
+  const node = await nodeForTest(server, { server: { hashing: undefined } })
   const { accountId } = await server.account()
   const { email, password, inOtherBrowser } = await signedInOwner(node, accountId)
 
@@ -240,7 +232,6 @@ test('stores passwords as salted scrypt hashes', async () => {
   expect(scryptSync(password, salt, 64, { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 }).toString('hex')).toBe(key)
   expect((await inOtherBrowser().signIn()).statusCode).toBe(200)
   expect((await inOtherBrowser().signIn('a wrong password')).statusCode).toBe(401)
-  await node.close()
 })
 
 test('keeps a link valid while the server is too busy to hash the password', async () => {
@@ -259,9 +250,8 @@ test('keeps a link valid while the server is too busy to hash the password', asy
 })
 
 test('limits password attempts by address', async () => {
-  const node = await startTestServer()
-  const { accountId } = await node.account()
-  const owner = await signedInOwner(node, accountId)
+  const node = await forTest(startTestServer())
+  const { owner } = await accountWithOwner(node)
   const guesser = owner.inOtherBrowser()
 
   const statuses: number[] = []
@@ -269,7 +259,6 @@ test('limits password attempts by address', async () => {
 
   expect(statuses.at(-1)).toBe(429)
   expect(statuses.filter((status) => status === 401).length).toBeLessThan(11)
-  await node.close()
 })
 
 describe('password attempts for one user from many addresses', () => {
@@ -314,10 +303,7 @@ describe('password attempts for one user from many addresses', () => {
   })
 
   test('are rejected immediately if too many run at once', async () => {
-    const slow = await startTestServer({
-      beside: node,
-      server: { trustedProxies: ['loopback'], hashing: scryptHashing },
-    })
+    const slow = await nodeForTest(node, { server: { trustedProxies: ['loopback'], hashing: scryptHashing } })
     const tryWith = (email: string) => signInFrom(email, 'a wrong password', from(), slow)
 
     const responses = await Promise.all(Array.from({ length: 40 }, (_, index) => tryWith(`person${index}@example.org`)))
@@ -326,7 +312,6 @@ describe('password attempts for one user from many addresses', () => {
     const refused = responses.find(({ statusCode }) => statusCode === 503)
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
     expect((await tryWith('person1@example.org')).statusCode).toBe(401)
-    await slow.close()
   })
 
   test('do not lock the user out if they come from a single network', async () => {
@@ -367,9 +352,8 @@ describe('password attempts for one user from many addresses', () => {
 })
 
 test('reports a database failure as an internal error and logs no row data', async () => {
-  const node = await startTestServer()
-  const { accountId } = await node.account()
-  const owner = await signedInOwner(node, accountId)
+  const node = await forTest(startTestServer())
+  const { owner } = await accountWithOwner(node)
   using printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
   await sql`alter table owner_sessions add constraint none_at_all check (id = '') not valid`.execute(node.deps.db)
 
@@ -379,12 +363,10 @@ test('reports a database failure as an internal error and logs no row data', asy
   expect(JSON.parse(text)).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })
   expect(printed).not.toHaveBeenCalled()
   expect(node.log.join('')).not.toMatch(/Failing row|none_at_all/)
-  await node.close()
 })
 
 test('deletes expired sessions, links and sign-in attempts', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { accountId, owner } = await accountWithOwner(server)
   const { db } = server.deps
   await inviteUser(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
   await db

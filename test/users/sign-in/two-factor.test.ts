@@ -3,15 +3,14 @@ import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
-import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, totp } from '../../support/user.ts'
+import { nodeForTest, startTestServer, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
 test('requires a code at sign-in after an authenticator app was set up', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret } = await setUp(owner)
 
   const otherBrowser = owner.inOtherBrowser()
@@ -25,8 +24,7 @@ test('requires a code at sign-in after an authenticator app was set up', async (
 })
 
 test('accepts a backup code once', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { backupCodes } = await setUp(owner)
   const [code] = backupCodes
 
@@ -41,8 +39,7 @@ test('accepts a backup code once', async () => {
 })
 
 test('accepts a code once across all browsers', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret } = await setUp(owner)
   const [first, second] = [owner.inOtherBrowser(), owner.inOtherBrowser()]
   await first.signIn()
@@ -55,8 +52,7 @@ test('accepts a code once across all browsers', async () => {
 })
 
 test('rejects the code that confirmed the app', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret, code } = await setUp(owner)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
@@ -66,8 +62,7 @@ test('rejects the code that confirmed the app', async () => {
 })
 
 test('never remembers a browser, even on request', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret } = await setUp(owner)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
@@ -79,8 +74,7 @@ test('never remembers a browser, even on request', async () => {
 })
 
 test('limits attempts to guess a code across sign-ins and addresses', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret, backupCodes } = await setUp(owner)
   const guesser = owner.inOtherBrowser()
   for (let tries = 1; tries <= codeAttempts.max; tries++) {
@@ -99,8 +93,7 @@ test('limits attempts to guess a code across sign-ins and addresses', async () =
 })
 
 test('ends every other session on setup, since none has provided a code', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
 
@@ -111,8 +104,7 @@ test('ends every other session on setup, since none has provided a code', async 
 })
 
 test('requires the password to set up and turn off the app', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
 
   const enabled = await owner.auth('/two-factor/enable', { password: 'not the password' })
   await resetAttempts()
@@ -124,8 +116,7 @@ test('requires the password to set up and turn off the app', async () => {
 })
 
 test('changes the app in a session that was started with its code, or with a backup code', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const first = await setUp(owner)
   const { secret, backupCodes } = await setUp(owner)
   const otherBrowser = owner.inOtherBrowser()
@@ -143,8 +134,7 @@ test('changes the app in a session that was started with its code, or with a bac
 test.each(['/two-factor/enable', '/two-factor/disable'])(
   'rejects %s after a password change until the next sign-in with a code',
   async (path) => {
-    const { accountId } = await server.account()
-    const owner = await signedInOwner(server, accountId)
+    const { owner } = await accountWithOwner(server)
     const { secret } = await setUp(owner)
     const newPassword = 'another horse battery staple'
     await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
@@ -162,29 +152,25 @@ test.each(['/two-factor/enable', '/two-factor/disable'])(
 )
 
 test('encrypts the shared secret and backup codes and keeps them after a rekey', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
+  const { owner } = await accountWithOwner(server)
   const { secret, backupCodes } = await setUp(owner)
   const rows = JSON.stringify(await server.deps.db.selectFrom('owner_two_factors').selectAll().execute())
   for (const known of [secret, ...backupCodes]) expect(rows).not.toContain(known)
 
   const [oldKey, newKey] = [server.deps.randomBytes(32), server.deps.randomBytes(32)]
-  const before = await startTestServer({ deps: { secrets: createSecretBox([oldKey], server.deps.randomBytes) } })
+  const before = await forTest(
+    startTestServer({ deps: { secrets: createSecretBox([oldKey], server.deps.randomBytes) } }),
+  )
   const customer = await before.account()
   const person = await signedInOwner(before, customer.accountId)
   const shared = await setUp(person, before)
   const both = createSecretBox([newKey, oldKey], server.deps.randomBytes)
   await rekey({ db: before.database.db, secrets: both }, listStoredSecrets)
-  const after = await startTestServer({
-    beside: before,
-    deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) },
-  })
+  const after = await nodeForTest(before, { deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) } })
 
   const responses = await signInWithCode(after, person.email, nextCode(shared.secret))
 
   expect(responses).toEqual([200, 200])
-  await after.close()
-  await before.close()
 })
 
 /** Sets up the app like the dashboard and confirms it with a first code. */
