@@ -19,6 +19,7 @@ import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestDeps } from '../support/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { setHealth } from '../support/health.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startSmtpServer } from '../support/smtp.ts'
 import { nobody } from './run-command.ts'
@@ -141,11 +142,7 @@ test('fails for an account that WhatsApp rejected, even if it is not the default
 test('marks warnings, which do not fail the command, and ticks nothing that has a fix', async () => {
   const { accountId, whatsAppAccountId } = await addAccount()
   await syncTemplates(deps, accountId)
-  await deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ callback_problem: 'WhatsApp does not show it', subscribed: true })
-    .where('whatsapp_account_id', '=', whatsAppAccountId)
-    .execute()
+  await setHealth(deps, { whatsAppAccountId }, { callback_problem: 'WhatsApp does not show it', subscribed: true })
 
   const { json, text, exitCode } = await runDoctor(deps)
 

@@ -6,6 +6,7 @@ import { firstIdAt } from '../../src/platform/ids.ts'
 import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
 import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thresholds.ts'
 import { receive, report, sendOne, status } from '../support/callbacks.ts'
+import { setHealth } from '../support/health.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 import { signedInOwner } from '../support/user.ts'
@@ -19,13 +20,7 @@ beforeEach(async () => {
   await checkNow(server.deps, account)
 })
 
-async function setLimit(messagingLimit: string): Promise<void> {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ messaging_limit: messagingLimit })
-    .where('account_id', '=', account.accountId)
-    .execute()
-}
+const setLimit = (limit: string) => setHealth(server.deps, account, { messaging_limit: limit })
 
 /** Counts now, and compares on two nodes at once, as housekeeping does. */
 async function count(): Promise<void> {
@@ -220,11 +215,9 @@ test('says that there are more people if there are too many messages to count', 
 
   await setLimit('TIER_3')
   await count()
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ reach: JSON.stringify({ people: 3, byNumber: 3, isComplete: false, countedAt: now.toISOString() }) })
-    .where('account_id', '=', account.accountId)
-    .execute()
+  await setHealth(server.deps, account, {
+    reach: JSON.stringify({ people: 3, byNumber: 3, isComplete: false, countedAt: now.toISOString() }),
+  })
   expect(await listFindings()).toMatchObject([{ message: expect.stringContaining('addressed at least 3 people') }])
 })
 
@@ -308,16 +301,8 @@ test('counts the people of a portfolio although those of another cannot be count
   await sendOne(account)
   const other = await server.account()
   await checkNow(server.deps, other)
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ messaging_limit: 'TIER_250', next_reach_at: new Date('2020-01-01') })
-    .where('account_id', '=', other.accountId)
-    .execute()
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ next_reach_at: new Date('2020-01-02') })
-    .where('account_id', '=', account.accountId)
-    .execute()
+  await setHealth(server.deps, other, { messaging_limit: 'TIER_250', next_reach_at: new Date('2020-01-01') })
+  await setHealth(server.deps, account, { next_reach_at: new Date('2020-01-02') })
   const log = { ...server.deps.log, warn: vi.fn() }
   // Fails for the first portfolio only.
   let calls = 0

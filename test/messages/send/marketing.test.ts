@@ -4,6 +4,7 @@ import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/healt
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { changeCallback, post, report, status } from '../../support/callbacks.ts'
+import { setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -29,11 +30,7 @@ async function customer(marketing: Parameters<Simulator['setMarketing']>[1] = {}
 
 /** As if the last check of the account had been a while ago. */
 async function ageCheck(): Promise<void> {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ marketing_checked_at: new Date(Date.now() - 600_000) })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { marketing_checked_at: new Date(Date.now() - 600_000) })
 }
 
 const ref = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })

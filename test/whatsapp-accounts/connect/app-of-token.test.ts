@@ -2,23 +2,15 @@ import { beforeEach, expect, test } from 'vitest'
 import { configureCallback } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { addApp, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let account: TestAccount
-let accessToken: string
-
 /** The secret that the server is configured with. */
 const secret = 'test-app-secret'
-let apps = 0
-
-function addApp(appSecret: string): string {
-  const id = `30000000001${++apps}`
-  server.simulator.addApp({ id, name: `App ${apps}`, secret: appSecret })
-  return id
-}
-
 const server = await forFile(startTestServer())
+let account: TestAccount
+let accessToken: string
 beforeEach(async () => {
   account = await server.account()
   accessToken = `EAAtoken${account.phoneNumberId}`
@@ -30,14 +22,6 @@ const health = () =>
     .select(['app_id', 'callback_url', 'callback_problem', 'token_expires_at'])
     .where('whatsapp_account_id', '=', account.whatsAppAccountId)
     .executeTakeFirstOrThrow()
-
-async function storeAppId(appId: string | null): Promise<void> {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ app_id: appId })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
-}
 
 /** Replaces the token of the account, and the app secret if it is given, by those of this app. */
 async function useTokenOf(
@@ -53,9 +37,9 @@ async function useTokenOf(
 const setCallback = (deps = server.deps) => configureCallback(deps, account)
 
 test('sets the callback URL of the app that the token belongs to, not of an app stored earlier', async () => {
-  const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
+  const [earlier, current] = [addApp(server, secret), addApp(server, 'its-own-secret')]
   await useTokenOf(current)
-  await storeAppId(earlier)
+  await setHealth(server.deps, account, { app_id: earlier })
 
   const refused = await setCallback()
 
@@ -64,7 +48,7 @@ test('sets the callback URL of the app that the token belongs to, not of an app 
   expect(await health()).toMatchObject({ app_id: current, callback_url: null })
 
   await useTokenOf(current, { appSecret: 'its-own-secret' })
-  await storeAppId(earlier)
+  await setHealth(server.deps, account, { app_id: earlier })
 
   expect(await setCallback()).toMatchObject({ ok: true })
   expect(server.simulator.callbackOf(earlier)).toBeUndefined()
@@ -90,9 +74,9 @@ function withMeanwhile(meanwhile: () => Promise<unknown>): WhatsApp {
 }
 
 test('does not store the app of a token that was replaced during the check', async () => {
-  const [earlier, current] = [addApp(secret), addApp(secret)]
+  const [earlier, current] = [addApp(server, secret), addApp(server, secret)]
   await useTokenOf(earlier)
-  await storeAppId(null)
+  await setHealth(server.deps, account, { app_id: null })
   const whatsapp = withMeanwhile(() => useTokenOf(current, { token: `${accessToken}2` }))
 
   await setCallback({ ...server.deps, whatsapp })
@@ -101,7 +85,7 @@ test('does not store the app of a token that was replaced during the check', asy
 })
 
 test('keeps the stored app if WhatsApp does not report the app of the token', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   await useTokenOf(appId)
   server.simulator.intercept(({ path }) => (path.includes('debug_token') ? { kind: 'drop' } : undefined))
 
@@ -113,7 +97,7 @@ test('keeps the stored app if WhatsApp does not report the app of the token', as
 })
 
 test('does not use the secret of the server for an account whose own app secret cannot be decrypted', async () => {
-  const appId = addApp('its-own-secret')
+  const appId = addApp(server, 'its-own-secret')
   await useTokenOf(appId, { appSecret: 'its-own-secret' })
   await server.deps.db
     .updateTable('whatsapp_accounts')

@@ -7,23 +7,15 @@ import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { addApp, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let account: TestAccount
-let accessToken: string
-
 /** The secret that the server is configured with. */
 const secret = 'test-app-secret'
-let apps = 0
-
-function addApp(appSecret: string): string {
-  const id = `30000000000${++apps}`
-  server.simulator.addApp({ id, name: `App ${apps}`, secret: appSecret })
-  return id
-}
-
 const server = await forFile(startTestServer())
+let account: TestAccount
+let accessToken: string
 beforeEach(async () => {
   account = await server.account()
   accessToken = `EAAtoken${account.phoneNumberId}`
@@ -59,7 +51,7 @@ const view = async () => {
 }
 
 test('reports an app secret of another app, and still reads the facts of the token', async () => {
-  const appId = addApp('the-real-secret')
+  const appId = addApp(server, 'the-real-secret')
   const expiresAt = Math.floor(Date.now() / 1000) + 40 * 86_400
   await useTokenOf(appId)
   server.simulator.addToken(accessToken, { appId, wabaIds: [account.wabaId], expiresAt })
@@ -86,17 +78,12 @@ test('reports an app secret of another app, and still reads the facts of the tok
 test.each([{ storedBy: 'this version' }, { storedBy: 'the version before, without facts' }])(
   'says a wrong app secret as facts, and ends it when the secret is right; stored by $storedBy',
   async ({ storedBy }) => {
-    const appId = addApp('the-real-secret')
+    const appId = addApp(server, 'the-real-secret')
     await useTokenOf(appId)
     await checkNow(server.deps, owner())
     const { callback_problem: problem } = await readHealth()
     expect(problem).toMatch(/^The app secret does not match the app of this access token\. Copy the app secret/)
-    if (storedBy !== 'this version')
-      await server.deps.db
-        .updateTable('whatsapp_account_health')
-        .set({ callback_advice: null })
-        .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-        .execute()
+    if (storedBy !== 'this version') await setHealth(server.deps, account, { callback_advice: null })
 
     const state = await readAccountHealth(server.deps, account.accountId, { forDashboard: true })
     const finding = state.whatsAppAccounts[0]?.findings.find(({ code }) => code === 'callback_problem')
@@ -122,13 +109,9 @@ test.each([{ storedBy: 'this version' }, { storedBy: 'the version before, withou
 )
 
 test('shows the text that the version before has stored in place of a problem with facts', async () => {
-  await useTokenOf(addApp('the-real-secret'))
+  await useTokenOf(addApp(server, 'the-real-secret'))
   await checkNow(server.deps, owner())
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ callback_problem: 'Meta got HTTP 502.' })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { callback_problem: 'Meta got HTTP 502.' })
 
   expect((await view()).findings).toContainEqual(
     expect.objectContaining({ message: 'There is a problem with the callback URL. Meta got HTTP 502.' }),
@@ -138,7 +121,7 @@ test('shows the text that the version before has stored in place of a problem wi
 const findSince = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since
 
 test('keeps the time at which a finding was first found until it is resolved', async () => {
-  const appId = addApp('the-real-secret')
+  const appId = addApp(server, 'the-real-secret')
   await useTokenOf(appId)
   const at = (time: string) => ({ ...server.deps, now: () => new Date(time) })
 
@@ -155,13 +138,9 @@ test('keeps the time at which a finding was first found until it is resolved', a
 })
 
 test('accepts a token of another app than the stored one, and stores its app', async () => {
-  const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
+  const [earlier, current] = [addApp(server, secret), addApp(server, 'its-own-secret')]
   await useTokenOf(current)
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ app_id: earlier })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { app_id: earlier })
 
   await checkNow(server.deps, owner())
 
@@ -170,7 +149,7 @@ test('accepts a token of another app than the stored one, and stores its app', a
 })
 
 test('recognizes an expired token with the credentials of its app', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   await useTokenOf(appId)
   server.simulator.addToken(accessToken, { appId, wabaIds: [account.wabaId], expiresAt: 1_700_000_000 })
 
@@ -181,7 +160,7 @@ test('recognizes an expired token with the credentials of its app', async () => 
 })
 
 test('keeps the known expiry of a token if WhatsApp does not say it', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   const expiresAt = Math.floor(Date.now() / 1000) + 86_400
   await useTokenOf(appId, { expiresAt })
   const data = { is_valid: true, app_id: appId, scopes: [], expires_at: null }
@@ -195,7 +174,7 @@ test('keeps the known expiry of a token if WhatsApp does not say it', async () =
 })
 
 test('clears the facts of the previous token if those of the new one cannot be read', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   const expiresAt = Math.floor(Date.now() / 1000) + 86_400
   await useTokenOf(appId, { expiresAt })
   expect(await readHealth()).toMatchObject({ app_id: appId, token_expires_at: new Date(expiresAt * 1000) })
@@ -228,7 +207,7 @@ function delayed(
 }
 
 test('ignores the check of a token that was replaced during the check', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   await useTokenOf(appId)
   const expiresAt = Math.floor(Date.now() / 1000) + 30 * 86_400
   const refused = {
@@ -247,7 +226,7 @@ test('ignores the check of a token that was replaced during the check', async ()
 })
 
 test('keeps a concurrent replacement of the token when the WABA changes', async () => {
-  const appId = addApp(secret)
+  const appId = addApp(server, secret)
   await useTokenOf(appId)
   const wabaId = '599911112222'
   server.simulator.addPhoneNumber({ phoneNumberId: account.phoneNumberId, wabaId, accessToken })
@@ -284,11 +263,7 @@ const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now
 
 test('schedules one check after a rejected send', async () => {
   const input = await readStored()
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ next_check_at: new Date(Date.now() + 3_600_000) })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { next_check_at: new Date(Date.now() + 3_600_000) })
 
   await deactivateRefused(server.deps, input, { code: 190, title: 'Access token has expired' })
   expect(await due()).toBe(true)
