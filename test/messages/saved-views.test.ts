@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { quotaFacts } from '../../contracts/facts/errors.ts'
-import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
+import { erase } from '../support/erase.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
@@ -114,11 +114,7 @@ test('erases views that contain the number of an erased recipient', async () => 
   await owner.mutate('view.save', { accountId, name: 'Ada', filters: { to: '34600777888' } })
   await owner.mutate('view.save', { accountId, name: 'About 34600777888', filters: {} })
 
-  await eraseRecipient(
-    server.deps,
-    { recipient: '34600777888', accountId },
-    { audited: (_accountId, _what, run) => run() },
-  )
+  await erase(server, '34600777888', accountId)
 
   expect(await listViews(owner, accountId)).toEqual([failures])
 })

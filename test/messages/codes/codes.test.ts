@@ -6,10 +6,10 @@ import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { checkCode } from '../../../src/messages/codes/check-code.ts'
 import { generateCode } from '../../../src/messages/codes/code.ts'
 import { deleteOldCodes } from '../../../src/messages/codes/store.ts'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { erase } from '../../support/erase.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
 
 const base = { to: '34600111222', template: 'login_code', language: 'en' }
 
@@ -111,22 +111,18 @@ test('counts concurrent guesses one by one', async () => {
 })
 
 test('accepts exactly one of fifty concurrent checks of the right code, on two nodes', async () => {
-  const node = await startTestServer({ beside: server })
-  try {
-    await send({ code: '481516', maxAttempts: 10 })
-    const body = JSON.stringify({ to: base.to, code: '481516' })
-    const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
-    const checks = await Promise.all(
-      Array.from({ length: 50 }, (_, n) =>
-        (n % 2 === 0 ? server : node).request('POST', '/api/v1/code/check', { headers, body }),
-      ),
-    )
-    expect(checks.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
-    const refused = checks.flatMap((one) => (one.statusCode === 200 ? [] : [outcomeOf(one)[1]]))
-    expect(refused.every((code) => code === 'CODE_NOT_FOUND' || code === 'CODE_ATTEMPTS_EXCEEDED')).toBe(true)
-  } finally {
-    await node.close()
-  }
+  const node = await nodeForTest(server)
+  await send({ code: '481516', maxAttempts: 10 })
+  const body = JSON.stringify({ to: base.to, code: '481516' })
+  const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
+  const checks = await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      (n % 2 === 0 ? server : node).request('POST', '/api/v1/code/check', { headers, body }),
+    ),
+  )
+  expect(checks.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+  const refused = checks.flatMap((one) => (one.statusCode === 200 ? [] : [outcomeOf(one)[1]]))
+  expect(refused.every((code) => code === 'CODE_NOT_FOUND' || code === 'CODE_ATTEMPTS_EXCEEDED')).toBe(true)
 })
 
 test('rejects an expired code', async () => {
@@ -381,11 +377,7 @@ test('erases a code whose number is stored in another spelling', async () => {
   const to = '5215512345678'
   await send({ to })
 
-  const { rows } = await eraseRecipient(
-    server.deps,
-    { recipient: to, accountId: account.accountId },
-    { audited: (_accountId, _what, run) => run() },
-  )
+  const { rows } = await erase(server, to, account.accountId)
 
   expect(rows).toMatchObject({ one_time_codes: 1 })
 })
@@ -433,23 +425,19 @@ test('stores different hashes of equal codes', async () => {
 
 test('accepts codes from before a key rotation while the old key is in the ring', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
-  const node = await startTestServer({ beside: server, deps: { secrets: createSecretBox([oldKey], randomBytes) } })
-  try {
-    const own = await node.account()
-    const sendTo = (to: string) => own.post('/api/v1/code/send', { ...base, to, code: '481516' })
-    for (const to of ['34600111222', '34600111333']) expect((await sendTo(to)).statusCode).toBe(200)
-    const during = { ...node.deps, secrets: createSecretBox([newKey, oldKey], randomBytes) }
-    const ownSecrets = async (db: typeof during.db) =>
-      (await listStoredSecrets(db)).filter(({ recordId }) => recordId === own.whatsAppAccountId)
-    expect(await rekey(during, ownSecrets)).toEqual({ secrets: 1, rekeyed: 1 })
-    const input = { code: '481516', purpose: 'default' }
+  const node = await nodeForTest(server, { deps: { secrets: createSecretBox([oldKey], randomBytes) } })
+  const own = await node.account()
+  const sendTo = (to: string) => own.post('/api/v1/code/send', { ...base, to, code: '481516' })
+  for (const to of ['34600111222', '34600111333']) expect((await sendTo(to)).statusCode).toBe(200)
+  const during = { ...node.deps, secrets: createSecretBox([newKey, oldKey], randomBytes) }
+  const ownSecrets = async (db: typeof during.db) =>
+    (await listStoredSecrets(db)).filter(({ recordId }) => recordId === own.whatsAppAccountId)
+  expect(await rekey(during, ownSecrets)).toEqual({ secrets: 1, rekeyed: 1 })
+  const input = { code: '481516', purpose: 'default' }
 
-    expect(await checkCode(during, own, { ...input, to: '34600111222' })).toMatchObject({ verified: true })
-    const after = { ...node.deps, secrets: createSecretBox([newKey], randomBytes) }
-    await expect(checkCode(after, own, { ...input, to: '34600111333' })).rejects.toThrow('incorrect code')
-  } finally {
-    await node.close()
-  }
+  expect(await checkCode(during, own, { ...input, to: '34600111222' })).toMatchObject({ verified: true })
+  const after = { ...node.deps, secrets: createSecretBox([newKey], randomBytes) }
+  await expect(checkCode(after, own, { ...input, to: '34600111333' })).rejects.toThrow('incorrect code')
 })
 
 test('generates every digit equally often', () => {

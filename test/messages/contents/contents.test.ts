@@ -8,12 +8,12 @@ import { exportAccount } from '../../../src/cli/account-data/export.ts'
 import { removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { dropContents, rekeyContents } from '../../../src/messages/contents/contents.ts'
 import { deleteOldContents, findOldestContents } from '../../../src/messages/contents/store.ts'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { erase } from '../../support/erase.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 
 const server = await forFile(startTestServer())
@@ -390,8 +390,6 @@ test('does not decrypt a content that was copied to another message', async () =
   expect(await read(customer, two)).toEqual({ state: 'unreadable' })
 })
 
-const withoutAudit = { audited: <Result>(_id: string, _what: unknown, run: () => Promise<Result>) => run() }
-
 test('deletes contents sent to an erased recipient, and other contents that name them', async () => {
   const customer = await setUp()
   const number = '34600777001'
@@ -399,7 +397,7 @@ test('deletes contents sent to an erased recipient, and other contents that name
   const aboutThem = await send(customer, { variables: { '1': 'Ada', '2': 'driver +34 600 777 001' } })
   const other = await send(customer, { variables: { '1': 'Ada', '2': '346007770019' } })
 
-  const erased = await eraseRecipient(server.deps, { recipient: number }, withoutAudit)
+  const erased = await erase(server, number)
 
   expect(erased).toMatchObject({
     accountIds: [customer.accountId],
@@ -418,7 +416,7 @@ test('erases only the given account', async () => {
   const change = { variables: { '1': number, '2': 'x' } }
   const [first, second] = [await send(one, change), await send(two, change)]
 
-  await eraseRecipient(server.deps, { recipient: number, accountId: one.accountId }, withoutAudit)
+  await erase(server, number, one.accountId)
 
   expect(await read(one, first)).toEqual({ state: 'not_stored' })
   expect(await read(two, second)).toMatchObject({ state: 'stored' })
@@ -476,20 +474,19 @@ const ofKeys = (...keys: [Buffer, ...Buffer[]]) => ({ secrets: createSecretBox(k
 
 test('re-encrypts contents after a key rotation, and reports a lost key', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
-  const before = await startTestServer({ deps: ofKeys(oldKey) })
+  const before = await forTest(startTestServer({ deps: ofKeys(oldKey) }))
   const account = await before.account()
   const owner = await signedInOwner(before, account.accountId)
   const customer = { account, accountId: account.accountId, owner }
   await store(customer, 30)
   const messageId = await send(customer)
   const of = async (keys: [Buffer, ...Buffer[]]) => {
-    const node = await startTestServer({ beside: before, deps: ofKeys(...keys) })
+    const node = await nodeForTest(before, { deps: ofKeys(...keys) })
     const response = await node.request(
       'GET',
       `/settings/trpc/settings.message.content?input=${encodeURIComponent(JSON.stringify({ accountId: account.accountId, messageId }))}`,
       { headers: { origin: node.url, cookie: owner.cookie() } },
     )
-    await node.close()
     return JSON.parse(response.text).result?.data as Content
   }
 
@@ -500,5 +497,4 @@ test('re-encrypts contents after a key rotation, and reports a lost key', async 
   expect(await rekeyContents(during)).toEqual({ stored: 1, rekeyed: 0, unreadable: 0 })
   expect(await read(customer, messageId)).toEqual({ state: 'unreadable' })
   expect(await of([oldKey, newKey])).toMatchObject({ state: 'stored' })
-  await before.close()
 })

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { userOfNumber } from '../../../src/whatsapp/simulator/messages/users.ts'
 import { getMessage, receive as receiveAt, report, sendOne, status } from '../../support/callbacks.ts'
+import { erase } from '../../support/erase.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
@@ -311,9 +311,6 @@ test('misses no stop that arrives while its pair is learned', async () => {
   for (const { to } of people) expect(await isSuppressed(to)).toBe(true)
 })
 
-const eraseAll = (recipient: string, accountId?: string) =>
-  eraseRecipient(server.deps, { recipient, accountId }, { audited: (_accountId, _what, run) => run() })
-
 async function readNames(): Promise<string> {
   const { rows } = await sql<{ text: string }>`
     select to_jsonb(i)::text as text from recipient_identities i
@@ -329,7 +326,7 @@ test.each(['to', 'userId'] as const)('erases every name of a person, given the %
   const untouched = newPerson()
   await teach(untouched)
 
-  const erased = await eraseAll(person[given])
+  const erased = await erase(server, person[given])
 
   expect(erased).toMatchObject({ complete: true, messages: 1, rows: { recipient_identities: 2 } })
   const names = await readNames()
@@ -354,7 +351,7 @@ test("deletes a person's entries from the contact book at Meta, by each user ID"
   await report(server, account, [status('delivered', waMessageIds[0] ?? '', { recipient: others, at: replyTime })])
   const before = contactBookCalls().length
 
-  expect(await eraseAll(to)).toMatchObject({ contactBook: { deleted: 1, failed: [] }, complete: true })
+  expect(await erase(server, to)).toMatchObject({ contactBook: { deleted: 1, failed: [] }, complete: true })
 
   const calls = contactBookCalls().slice(before)
   expect(calls).toMatchObject([{ method: 'DELETE', path: `/${account.phoneNumberId}/contact_book` }])
@@ -370,7 +367,7 @@ test.each([
   await teach(person)
   server.simulator.intercept(({ path }) => (path.endsWith('/contact_book') ? answer : undefined))
 
-  const erased = await eraseAll(person.to)
+  const erased = await erase(server, person.to)
   server.simulator.intercept(undefined)
 
   const { userId } = person
@@ -381,11 +378,11 @@ test.each([
   expect(await readNames()).not.toContain(person.to)
 
   // The user ID is no longer stored, so only the command itself names it.
-  expect(await eraseAll(userId, account.accountId)).toMatchObject({
+  expect(await erase(server, userId, account.accountId)).toMatchObject({
     messages: 0,
     contactBook: { deleted: 1, failed: [] },
   })
-  expect(await eraseAll(userId, account.accountId)).toMatchObject({ contactBook: { deleted: 0, failed: [] } })
+  expect(await erase(server, userId, account.accountId)).toMatchObject({ contactBook: { deleted: 0, failed: [] } })
 })
 
 test('stops asking about the contact book once WhatsApp does not answer', async () => {
@@ -395,7 +392,7 @@ test('stops asking about the contact book once WhatsApp does not answer', async 
   const before = contactBookCalls().length
   server.simulator.intercept(({ path }) => (path.endsWith('/contact_book') ? { kind: 'drop' } : undefined))
 
-  const { contactBook, complete } = await eraseAll(person.to)
+  const { contactBook, complete } = await erase(server, person.to)
   server.simulator.intercept(undefined)
 
   expect(contactBookCalls()).toHaveLength(before + 1)
