@@ -5,6 +5,7 @@ import { retryDelivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { post } from '../support/callbacks.ts'
+import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
@@ -40,13 +41,7 @@ async function setUp(): Promise<{ account: TestAccount; owner: TestOwner }> {
 }
 
 async function send(account: TestAccount, externalId: string, to = '34600111222') {
-  const { messageId, waMessageId } = await account.trpc.message.send.mutate({
-    to,
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-    externalId,
-  })
+  const { messageId, waMessageId } = await account.trpc.message.send.mutate({ ...exampleSend, to, externalId })
   return { messageId, waMessageId, accountId: account.accountId }
 }
 

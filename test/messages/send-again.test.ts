@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
@@ -23,13 +24,7 @@ async function setUp(): Promise<{ account: TestAccount; owner: TestOwner; accoun
 }
 
 async function send({ trpc }: TestAccount, to = '34600111222'): Promise<string> {
-  const sent = await trpc.message.send.mutate({
-    to,
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-    externalId: 'order-1',
-  })
+  const sent = await trpc.message.send.mutate({ ...exampleSend, to, externalId: 'order-1' })
   return sent.messageId
 }
 

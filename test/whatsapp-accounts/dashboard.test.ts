@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
@@ -202,14 +203,7 @@ test('changes the default and does not remove it while other accounts exist', as
 
 test('does not send from an account that a user deactivated', async () => {
   const id = await add()
-  const send = () =>
-    account.post('/api/v1/message/send', {
-      to: '34600111222',
-      template: 'order_shipped',
-      language: 'en',
-      variables: { '1': 'Ada', '2': 'WB-1' },
-      accountId: id,
-    })
+  const send = () => account.post('/api/v1/message/send', { ...exampleSend, accountId: id })
 
   await call('deactivate', { whatsAppAccountId: id })
   const whileOff = await send()

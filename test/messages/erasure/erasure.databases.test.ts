@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { matchNames } from '../../../src/messages/erasure/number.ts'
 import { endClaimsOfErased, eraseSomeMessages } from '../../../src/messages/erasure/store.ts'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
@@ -8,9 +7,11 @@ import { spellingsOf } from '../../../src/messages/suppressions/number-key.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { erase } from '../../support/erase.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, repliesCallback, tap, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
@@ -21,12 +22,6 @@ let numbers = 0
 /** A number that no other test uses. The simulator accepts it. */
 function newNumber(): string {
   return `34600${String((numbers += 1)).padStart(5, '0')}7`
-}
-
-const withoutAudit = { audited: <Result>(_id: string, _what: unknown, run: () => Promise<Result>) => run() }
-
-function erase(number: string, accountId?: string) {
-  return eraseRecipient(server.deps, { recipient: number, accountId }, withoutAudit)
 }
 
 /** Every table whose rows contain the text, as text, in JSON or in bytes. */
@@ -75,7 +70,7 @@ test('erases a number everywhere and keeps its messages', async () => {
   await expect.poll(() => findText(number)).toContain('webhook_attempts')
   expect(await findText(base64Of(number))).toContain('events')
 
-  const erased = await erase(number)
+  const erased = await erase(server, number)
 
   expect(erased).toMatchObject({ accountIds: [account.accountId], messages: 1, complete: true })
   expect(await findText(number)).toEqual([])
@@ -91,7 +86,7 @@ test('erases a number everywhere and keeps its messages', async () => {
   }
   expect(items.length).toBe(2)
   expect(JSON.stringify(items)).toContain('"to":"erased"')
-  expect(await erase(number)).toEqual({
+  expect(await erase(server, number)).toEqual({
     accountIds: [],
     messages: 0,
     rows: {},
@@ -114,7 +109,7 @@ test('does not change counts', async () => {
   }
   const before = await count()
 
-  await erase(number)
+  await erase(server, number)
 
   expect(before).toEqual([{ status: 'delivered', accepted: true, count: 1 }])
   expect(await count()).toEqual(before)
@@ -125,7 +120,7 @@ test('erases only the given account', async () => {
   const number = newNumber()
   const [first, second] = [await sendOne(one, { to: number }), await sendOne(other, { to: number })]
 
-  expect(await erase(number, one.accountId)).toMatchObject({ accountIds: [one.accountId], messages: 1 })
+  expect(await erase(server, number, one.accountId)).toMatchObject({ accountIds: [one.accountId], messages: 1 })
 
   expect(await getMessage(one, first.messageId)).toMatchObject({ to: 'erased' })
   expect(await getMessage(other, second.messageId)).toMatchObject({ to: number, waMessageId: second.waMessageId })
@@ -139,7 +134,7 @@ test('leaves longer and shorter numbers with the same digits', async () => {
   const sent = await Promise.all(others.map(async (to) => ({ to, ...(await sendOne(account, { to })) })))
   await sendOne(account, { to: number })
 
-  expect(await erase(number)).toMatchObject({ messages: 1 })
+  expect(await erase(server, number)).toMatchObject({ messages: 1 })
 
   for (const message of sent) expect(await getMessage(account, message.messageId)).toMatchObject(message)
 })
@@ -149,7 +144,7 @@ test('stores nothing of the recipient with statuses that arrive later', async ()
   const number = newNumber()
   await addTestEndpoint(account, '/later')
   const sent = await sendOne(account, { to: number })
-  await erase(number)
+  await erase(server, number)
 
   const error = {
     code: 131026,
@@ -177,8 +172,7 @@ test('stores nothing of the recipient when WhatsApp responds to a send in progre
   const number = newNumber()
   const answered = Promise.withResolvers<void>()
   const { whatsapp } = server.deps
-  const slow = await startTestServer({
-    beside: server,
+  const slow = await nodeForTest(server, {
     deps: {
       whatsapp: {
         ...whatsapp,
@@ -192,16 +186,11 @@ test('stores nothing of the recipient when WhatsApp responds to a send in progre
   })
   const sending = slow.request('POST', '/api/v1/message/send', {
     headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json', 'idempotency-key': 'under-way' },
-    body: JSON.stringify({
-      to: number,
-      template: 'order_shipped',
-      language: 'en',
-      variables: { '1': 'Ada', '2': 'WB' },
-    }),
+    body: JSON.stringify({ ...exampleSend, to: number }),
   })
   await expect.poll(() => findText(number)).toContain('messages')
 
-  expect(await erase(number)).toMatchObject({ messages: 1, complete: true })
+  expect(await erase(server, number)).toMatchObject({ messages: 1, complete: true })
   answered.resolve()
 
   const { statusCode, json } = await sending
@@ -211,18 +200,17 @@ test('stores nothing of the recipient when WhatsApp responds to a send in progre
     .toMatchObject({ to: 'erased', status: 'sent', waMessageId: '' })
   expect(await findText(number)).toEqual([])
   expect(await findText(base64Of(number))).toEqual([])
-  await slow.close()
 })
 
 test('never sends again for an idempotency key of an erased message', async () => {
   const account = await server.account()
   const number = newNumber()
-  const body = { to: number, template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1' } }
+  const body = { ...exampleSend, to: number }
   const send = (key: string) => account.post('/api/v1/message/send', body, { 'idempotency-key': key })
   expect((await send('order-1')).statusCode).toBe(200)
   expect((await send(`otp-${number}`)).statusCode).toBe(200)
 
-  expect(await erase(number)).toMatchObject({ messages: 2, rows: { idempotency_keys: 1 } })
+  expect(await erase(server, number)).toMatchObject({ messages: 2, rows: { idempotency_keys: 1 } })
 
   const again = await send('order-1')
   expect(again.statusCode).toBe(422)
@@ -246,7 +234,7 @@ test('does not store the response to an event that was being delivered', async (
   await sendOne(account, { to: number })
   await expect.poll(() => responses.length).toBe(1)
 
-  await erase(number)
+  await erase(server, number)
   responses[0]?.()
 
   await worker.stop({ graceMilliseconds: 5_000 })
@@ -263,7 +251,7 @@ test('erases a message with everything that belongs to it in one step, before th
   receiver.behave(({ body }, response) => void response.end(`got ${body}`), path)
   await addTestEndpoint(account, path)
   const worker = startWorker()
-  const body = { to: number, template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1' } }
+  const body = { ...exampleSend, to: number }
   for (const key of ['step-1', 'step-2'])
     expect((await account.post('/api/v1/message/send', body, { 'idempotency-key': key })).statusCode).toBe(200)
   await expect.poll(() => receiver.at(path).length).toBe(2)
@@ -333,11 +321,11 @@ test('completes during sends to the number', async () => {
     while (!stop.signal.aborted) await sendOne(account, { to: number })
   })
   await expect.poll(() => findText(number)).not.toEqual([])
-  await erase(number)
+  await erase(server, number)
   stop.abort()
   await Promise.all(senders)
 
-  expect(await erase(number)).toMatchObject({ complete: true })
+  expect(await erase(server, number)).toMatchObject({ complete: true })
   expect(await findText(number)).toEqual([])
   expect(await findText(base64Of(number))).toEqual([])
 })
@@ -348,7 +336,7 @@ test('erases a number in rows about other recipients and keeps those recipients'
   const sent = await sendOne(account, { to: other, externalId: `referred by 00${number}` })
   await report(server, account, [status('read', sent.waMessageId)])
 
-  expect(await erase(number)).toMatchObject({ accountIds: [account.accountId], messages: 0, complete: true })
+  expect(await erase(server, number)).toMatchObject({ accountIds: [account.accountId], messages: 0, complete: true })
 
   expect(await getMessage(account, sent.messageId)).toMatchObject({
     to: other,
@@ -376,7 +364,8 @@ test('erases several numbers from the names of files with the same bytes', async
   }))
   await server.deps.db.insertInto('media').values(rows).execute()
 
-  for (const number of [one, other]) expect(await erase(number)).toMatchObject({ rows: { media: 1 }, complete: true })
+  for (const number of [one, other])
+    expect(await erase(server, number)).toMatchObject({ rows: { media: 1 }, complete: true })
 
   const stored = await server.deps.db.selectFrom('media').select('filename').where('id', 'in', ids).execute()
   expect(stored.map(({ filename }) => filename).toSorted()).toEqual(ids.map((id) => `erased-${id}`).toSorted())
@@ -388,7 +377,7 @@ test('logs no number', async () => {
   await sendOne(account, { to: number })
   await account.get(`/api/v1/message?to=${number}`)
   await account.post('/api/v1/message/send', { to: `+${number}`, template: 'none', language: 'en' })
-  await erase(number)
+  await erase(server, number)
 
   expect(server.log.filter((line) => line.includes(number))).toEqual([])
 })
@@ -409,7 +398,7 @@ test.each([
     expect(await findText(from)).toEqual(expect.arrayContaining(['events', 'messages', 'suppressions']))
     expect(await findText(to)).toContain('messages')
 
-    const erased = await erase(given)
+    const erased = await erase(server, given)
 
     expect(erased).toMatchObject({ accountIds: [account.accountId], messages: 2, complete: true })
     for (const number of [to, from]) {
@@ -476,7 +465,7 @@ test('erases what the recipient answered, in events, waiting deliveries, respons
   await worker.stop({ graceMilliseconds: 5_000 })
   expect((await listRecorded(server, account)).length).toBe(storedReplies.length)
 
-  const erased = await erase(number)
+  const erased = await erase(server, number)
 
   expect(erased).toMatchObject({ messages: 1, replies: 5, rows: { message_contents: 1 }, complete: true })
   expect(erased.rows['events']).toBeGreaterThanOrEqual(5)
@@ -510,7 +499,7 @@ test('erases the answers of a recipient under a user ID that is not known to be 
   await postReplies(account, [{ ...message, from_user_id: userId }])
   expect(await findText('zqx-hidden')).toEqual(['events'])
 
-  await erase(number)
+  await erase(server, number)
 
   expect(await findText('zqx-hidden')).toEqual([])
   const [event] = await listRecorded(server, account)
@@ -532,7 +521,7 @@ test('erases what a person answered to a message that was sent to another recipi
   await expect.poll(() => findText('zqx-forwarded')).toEqual(expect.arrayContaining(['events', 'webhook_attempts']))
   await worker.stop({ graceMilliseconds: 5_000 })
 
-  expect(await erase(number)).toMatchObject({ messages: 0, replies: 1, complete: true })
+  expect(await erase(server, number)).toMatchObject({ messages: 0, replies: 1, complete: true })
 
   expect(await findText('zqx-forwarded')).toEqual([])
   expect(await findText('zqx-kept: my husband has erased')).toContain('events')
@@ -549,7 +538,7 @@ test('erases the answers that remain from an erasure by an earlier version', asy
     server.deps.db,
   )
 
-  expect(await erase(newNumber(), account.accountId)).toMatchObject({ messages: 0, replies: 1, complete: true })
+  expect(await erase(server, newNumber(), account.accountId)).toMatchObject({ messages: 0, replies: 1, complete: true })
 
   expect(await findText('zqx-earlier')).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TemplateValues } from '../../../src/templates/fill/values.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer } from '../../support/server.ts'
 import type { NewTemplate } from '../../../src/whatsapp/simulator/templates/template-list.ts'
@@ -839,10 +840,7 @@ test('reports all problems in the order of the request', async () => {
 
 test('treats an empty list as absent, as some generated clients send it', async () => {
   const response = await account.post('/api/v1/message/send', {
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
+    ...exampleSend,
     buttons: [],
     cards: [],
     components: [],

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
+import { erase } from '../../support/erase.ts'
 import { exampleSend } from '../../support/example-send.ts'
+import { forTest } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import {
   newWamid,
@@ -19,7 +20,7 @@ import {
 import { applyChoices } from '../../../src/messages/suppressions/choices-store.ts'
 import { findHashKey, readHashKey } from '../../../src/messages/suppressions/number-key.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
 const marketing = { to: exampleSend.to, template: sale.name, language: 'en' }
@@ -153,7 +154,7 @@ test('keeps all messages suppressed when the recipient opts out or in, until the
 
 test('keeps all messages to an erased recipient suppressed', async () => {
   await account.trpc.suppression.add.mutate({ to: exampleSend.to, allMessages: true })
-  await eraseNumber(exampleSend.to, account.accountId)
+  await erase(server, exampleSend.to, account.accountId)
 
   expect((await account.post('/api/v1/message/send', exampleSend)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
   expect((await account.trpc.suppression.list.query({ to: exampleSend.to })).items).toMatchObject([
@@ -425,22 +426,18 @@ test('rejects other categories that the account chooses', async () => {
 })
 
 test('rejects every send that starts after an addition, on every node', async () => {
-  const node = await startTestServer({ beside: server })
-  try {
-    for (let n = 0; n < 10; n++) {
-      const to = `346000002${String(n).padStart(2, '0')}`
-      const sends = Array.from({ length: 4 }, () => account.post('/api/v1/message/send', { ...marketing, to }))
-      await account.trpc.suppression.add.mutate({ to })
-      const late = await node.request('POST', '/api/v1/message/send', {
-        headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...marketing, to }),
-      })
-      expect(late.statusCode).toBe(422)
-      const early = (await Promise.all(sends)).map(({ statusCode }) => statusCode)
-      expect(early.every((code) => code === 200 || code === 422)).toBe(true)
-    }
-  } finally {
-    await node.close()
+  const node = await nodeForTest(server)
+  for (let n = 0; n < 10; n++) {
+    const to = `346000002${String(n).padStart(2, '0')}`
+    const sends = Array.from({ length: 4 }, () => account.post('/api/v1/message/send', { ...marketing, to }))
+    await account.trpc.suppression.add.mutate({ to })
+    const late = await node.request('POST', '/api/v1/message/send', {
+      headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...marketing, to }),
+    })
+    expect(late.statusCode).toBe(422)
+    const early = (await Promise.all(sends)).map(({ statusCode }) => statusCode)
+    expect(early.every((code) => code === 200 || code === 422)).toBe(true)
   }
 })
 
@@ -513,7 +510,7 @@ test('tells users who added a recipient, until the recipient decides', async () 
   ])
   await owner.mutate('suppression.remove', { accountId, to: '34600000003' })
   await setPreference('stop', Math.ceil(Date.now() / 1000) + 60)
-  await eraseNumber('34600000001', accountId)
+  await erase(server, '34600000001', accountId)
   expect(await listed()).toEqual([
     ['34600000002', ...byApiKey],
     [exampleSend.to, owner.email, undefined],
@@ -528,11 +525,7 @@ test('erases the entry of an erased recipient, and adds none after a late reject
   await receiveMessages([userMessage(text('STOP'), waMessageId, { from: to })])
   expect(await listSuppressed()).toEqual([[to, 'reply']])
 
-  const { rows, complete } = await eraseRecipient(
-    server.deps,
-    { recipient: to },
-    { audited: (_accountId, _what, run) => run() },
-  )
+  const { rows, complete } = await erase(server, to)
   const errors = [{ code: 131_050, title: 'User has opted out' }]
   await report(server, account, [status('failed', waMessageId, { callbackData: messageId, errors })])
 
@@ -544,9 +537,6 @@ test('erases the entry of an erased recipient, and adds none after a late reject
 /** Sends a template that is rejected for suppressed recipients. */
 const sendMarketing = (to: string, from = account) =>
   from.post('/api/v1/message/send', { ...marketing, variables: undefined, to })
-
-const eraseNumber = (number: string, accountId?: string) =>
-  eraseRecipient(server.deps, { recipient: number, accountId }, { audited: (_accountId, _what, run) => run() })
 
 async function storedSuppressions(): Promise<string> {
   const rows = await server.deps.db
@@ -567,7 +557,7 @@ test.each([
   const { accountId } = account
   await account.trpc.suppression.add.mutate({ to: first })
 
-  expect(await eraseNumber(second)).toMatchObject({
+  expect(await erase(server, second)).toMatchObject({
     accountIds: [accountId],
     rows: { suppressions: 1 },
     complete: true,
@@ -583,7 +573,7 @@ test.each([
   }
   expect(await listSuppressed()).toEqual([['erased', 'manual']])
   // A second erasure finds and changes nothing.
-  expect(await eraseNumber(first)).toMatchObject({ accountIds: [], rows: {} })
+  expect(await erase(server, first)).toMatchObject({ accountIds: [], rows: {} })
   expect((await sendMarketing(first)).statusCode).toBe(422)
 
   expect(await account.trpc.suppression.remove.mutate({ to: second })).toEqual({ to: second, removed: true })
@@ -595,7 +585,7 @@ test.each([
 test('checks many erased recipients at once', async () => {
   const numbers = Array.from({ length: 30 }, (_, index) => `346007780${String(index).padStart(2, '0')}`)
   await account.trpc.suppression.import.mutate({ recipients: numbers.slice(0, 20) })
-  for (const number of numbers.slice(0, 10)) await eraseNumber(number)
+  for (const number of numbers.slice(0, 10)) await erase(server, number)
 
   const responses = await Promise.all(numbers.map((to) => sendMarketing(to)))
 
@@ -606,7 +596,7 @@ test('lets an erased recipient opt in again, and out again', async () => {
   const to = '34600777020'
   const first = await sendOne(account, { ...marketing, variables: undefined, to })
   await receiveMessages([userMessage(text('STOP'), first.waMessageId, { from: to })])
-  await eraseNumber(to)
+  await erase(server, to)
   expect((await sendMarketing(to)).statusCode).toBe(422)
 
   const again = await sendOne(account, { to })
@@ -615,7 +605,7 @@ test('lets an erased recipient opt in again, and out again', async () => {
   expect(await listSuppressed()).toEqual([])
 
   // A recipient who opted in has no entry, so nothing remains.
-  await eraseNumber(to)
+  await erase(server, to)
   expect(await storedSuppressions()).not.toContain(to)
   expect((await sendMarketing(to)).statusCode).toBe(200)
 })
@@ -623,12 +613,12 @@ test('lets an erased recipient opt in again, and out again', async () => {
 test('restores the number of an entry when an erased recipient is added again', async () => {
   const to = '34600777030'
   await account.trpc.suppression.add.mutate({ to })
-  await eraseNumber(to)
+  await erase(server, to)
 
   expect(await account.trpc.suppression.add.mutate({ to })).toMatchObject({ to, added: false })
 
   expect(await listSuppressed()).toEqual([[to, 'manual']])
-  await eraseNumber(to)
+  await erase(server, to)
   expect(await listSuppressed()).toEqual([['erased', 'manual']])
 })
 
@@ -638,10 +628,10 @@ test('erases in one account only, and uses a different hash in each account', as
   await account.trpc.suppression.add.mutate({ to })
   await other.trpc.suppression.add.mutate({ to })
 
-  await eraseNumber(to, account.accountId)
+  await erase(server, to, account.accountId)
   expect(await listSuppressed()).toEqual([['erased', 'manual']])
   expect(await other.trpc.suppression.list.query({})).toMatchObject({ items: [{ to }] })
-  await eraseNumber(to)
+  await erase(server, to)
 
   const rows = await server.deps.db
     .selectFrom('suppressions')
@@ -655,7 +645,7 @@ test('erases in one account only, and uses a different hash in each account', as
 test('matches no erased recipient without the server key, instead of failing callbacks', async () => {
   const to = '34600777051'
   await account.trpc.suppression.add.mutate({ to })
-  await eraseNumber(to)
+  await erase(server, to)
   const other = createSecretBox([Buffer.alloc(32, 8)], server.deps.randomBytes)
   const stop = { accountId: account.accountId, recipient: to, choice: 'out', reason: 'reply', at: new Date() } as const
 
@@ -668,7 +658,7 @@ test('matches no erased recipient without the server key, instead of failing cal
 test('finds erased recipients after a replacement of the server key', async () => {
   const to = '34600777050'
   await account.trpc.suppression.add.mutate({ to })
-  await eraseNumber(to)
+  await erase(server, to)
   const stored = (await listStoredSecrets(server.deps.db)).find(({ recordId }) => recordId === 'suppressions')
   const before = await findHashKey(server.deps.db, server.deps.secrets)
   const next = createSecretBox([Buffer.alloc(32, 7)], server.deps.randomBytes)
@@ -685,7 +675,7 @@ test('finds erased recipients after a replacement of the server key', async () =
 })
 
 test('asks for a repetition if PostgreSQL ends a change to resolve a deadlock', async () => {
-  const node = await startTestServer()
+  const node = await forTest(startTestServer())
   const tenant = await node.account()
   await sql`create function deadlock() returns trigger language plpgsql as
     $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`.execute(node.deps.db)
@@ -696,5 +686,4 @@ test('asks for a repetition if PostgreSQL ends a change to resolve a deadlock', 
   expect(response.statusCode).toBe(503)
   expect(response.headers['retry-after']).toBe('1')
   expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE')
-  await node.close()
 })

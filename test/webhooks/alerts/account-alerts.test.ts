@@ -10,9 +10,11 @@ import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { exampleSend } from '../../support/example-send.ts'
+import { setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 let account: TestAccount
 const accountEvents = [
@@ -28,13 +30,6 @@ beforeEach(async () => {
   await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: accountEvents })
 })
 afterEach(() => server.simulator.intercept(undefined))
-
-const message = {
-  to: '34600111222',
-  template: 'order_shipped',
-  language: 'en',
-  variables: { '1': 'Ada', '2': 'WB-1' },
-}
 
 /** The events that were queued for the endpoint of the account. */
 async function listQueued(): Promise<Record<string, unknown>[]> {
@@ -56,12 +51,12 @@ test('reports a token that is revoked under load everywhere, at the next of chec
   const jobLog: JobLog = { start: (_name, everySeconds) => (intervals.push(everySeconds), () => {}) }
   const retention = { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 }
   const housekeeping = createHousekeeping(server.deps, { ...retention, jobLog })
-  const load = setInterval(() => void account.post('/api/v1/message/send', message), 50)
+  const load = setInterval(() => void account.post('/api/v1/message/send', exampleSend), 50)
   try {
-    expect((await account.post('/api/v1/message/send', message)).statusCode).toBe(200)
+    expect((await account.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
     const { phoneNumberId, wabaId } = account
     server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
-    expect((await account.post('/api/v1/message/send', message)).statusCode).not.toBe(200)
+    expect((await account.post('/api/v1/message/send', exampleSend)).statusCode).not.toBe(200)
     await housekeeping.run(jobFacts.announceAccountChanges)
 
     expect(intervals).toEqual([3])
@@ -85,7 +80,7 @@ test('reports a token that is revoked under load everywhere, at the next of chec
 })
 
 test('announces each change once, from one of several nodes', async () => {
-  const beside = await startTestServer({ beside: server })
+  const beside = await nodeForTest(server)
   await deactivateWhatsAppAccount(server.deps, account)
 
   await Promise.all([announceChanges(server.deps), announceChanges(beside.deps), announceChanges(server.deps)])
@@ -98,7 +93,6 @@ test('announces each change once, from one of several nodes', async () => {
   await activateWhatsAppAccount(server.deps, account)
   await announceChanges(server.deps)
   await announceChanges(server.deps)
-  await beside.close()
 
   expect((await listQueued()).map(({ type }) => type)).toEqual(['whatsapp_account.inactive', 'whatsapp_account.active'])
 })
@@ -106,11 +100,7 @@ test('announces each change once, from one of several nodes', async () => {
 test('announces the expiry of a token 14, 7 and 1 days ahead and on the last day, until it is replaced', async () => {
   const { phoneNumberId, wabaId } = account
   const expiresIn = async (days: number) => {
-    await server.deps.db
-      .updateTable('whatsapp_account_health')
-      .set({ token_expires_at: new Date(Date.now() + days * 86_400_000) })
-      .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-      .execute()
+    await setHealth(server.deps, account, { token_expires_at: new Date(Date.now() + days * 86_400_000) })
     await announceChanges(server.deps)
     await announceChanges(server.deps)
   }
@@ -129,11 +119,7 @@ test('announces the expiry of a token 14, 7 and 1 days ahead and on the last day
 })
 
 test('does not announce an expired token as expiring soon', async () => {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ token_expires_at: new Date(Date.now() - 3_600_000) })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { token_expires_at: new Date(Date.now() - 3_600_000) })
 
   expect(await announceChanges(server.deps)).toBe(0)
 
@@ -228,11 +214,7 @@ test('reports no missing statuses if the last one came within seconds of an earl
   const seconds = 1000
   const statusAt = new Date(Date.now() - 6 * minutes)
   // A server stores the time of the first of several statuses that arrive within ten seconds.
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ last_status_at: statusAt })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { last_status_at: statusAt })
   await insertMessage(6 * minutes + seconds, 'read')
   await insertMessage(6 * minutes - 3 * seconds, 'read')
   await measureAgain()
@@ -336,7 +318,7 @@ test('shows an account only its own health', async () => {
 
 test('stores the times of callbacks and statuses', async () => {
   server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
-  const { messageId } = (await account.post('/api/v1/message/send', message)).json().data
+  const { messageId } = (await account.post('/api/v1/message/send', exampleSend)).json().data
 
   // Waits for the last callback, so that none arrives while the server closes.
   await expect

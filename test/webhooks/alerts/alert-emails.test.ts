@@ -8,9 +8,10 @@ import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { requireWhatsAppAccount } from '../../../src/whatsapp-accounts/whatsapp-account.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner } from '../../support/user.ts'
-import { startTestServer } from '../../support/server.ts'
+import { accountWithOwner, signedInOwner } from '../../support/user.ts'
+import { nodeForTest, startTestServer } from '../../support/server.ts'
 import { startSmtpServer } from '../../support/smtp.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -30,8 +31,7 @@ async function announce(): Promise<void> {
 const subjects = () => smtp.received.map(({ to, subject }) => `${to.join()}: ${subject}`).toSorted()
 
 test('mails each alert once to every member, and its end once', async () => {
-  const { accountId, whatsAppAccountId } = await server.account()
-  const ada = await signedInOwner(server, accountId)
+  const { accountId, whatsAppAccountId, owner: ada } = await accountWithOwner(server)
   const bob = await signedInOwner(server, accountId, { role: 'viewer' })
   const other = await server.account()
   await signedInOwner(server, other.accountId)
@@ -67,9 +67,8 @@ test('mails members about a token that is revoked during sends', async () => {
   smtp.received.length = 0
   const { phoneNumberId, wabaId } = account
   server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
-  const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
 
-  await Promise.all(Array.from({ length: 5 }, () => account.post('/api/v1/message/send', send)))
+  await Promise.all(Array.from({ length: 5 }, () => account.post('/api/v1/message/send', exampleSend)))
   await announce()
 
   await eventually(() =>
@@ -130,7 +129,7 @@ test('mails the members of an account that lost its phone number to another acco
 })
 
 test('announces by log and webhook without an SMTP server', async () => {
-  const plain = await startTestServer({ beside: server })
+  const plain = await nodeForTest(server)
   const { accountId, whatsAppAccountId } = await server.account()
   await signedInOwner(server, accountId)
   smtp.received.length = 0
@@ -141,12 +140,10 @@ test('announces by log and webhook without an SMTP server', async () => {
   expect(await server.deps.db.selectFrom('emails').select('id').where('account_id', '=', accountId).execute()).toEqual(
     [],
   )
-  await plain.close()
 })
 
 test('mails no alerts to members who unsubscribed, and links to the unsubscribe page in every alert', async () => {
-  const { accountId, whatsAppAccountId } = await server.account()
-  const ada = await signedInOwner(server, accountId)
+  const { accountId, whatsAppAccountId, owner: ada } = await accountWithOwner(server)
   const bob = await signedInOwner(server, accountId, { role: 'viewer' })
   const page = `https://waybill.example.com/settings/${accountId}/alerts#email`
 
@@ -176,8 +173,7 @@ test('mails no alerts to members who unsubscribed, and links to the unsubscribe 
 })
 
 test('drops waiting alerts for a member who unsubscribes, and no others', async () => {
-  const { accountId } = await server.account()
-  const ada = await signedInOwner(server, accountId)
+  const { accountId, owner: ada } = await accountWithOwner(server)
   const bob = await signedInOwner(server, accountId)
   const emails = [ada, bob].map(({ email: to }) => {
     const content = { subject: 'An alert', text: 'It failed.', html: '<p>It failed.</p>' }

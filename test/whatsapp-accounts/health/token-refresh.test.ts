@@ -5,9 +5,11 @@ import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { createRefreshAuditor } from '../../../src/users/audit/by-waybill.ts'
+import { exampleSend } from '../../support/example-send.ts'
+import { setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 let account: TestAccount
 let oldToken: string
@@ -62,13 +64,7 @@ async function audited(): Promise<string[]> {
     .map(({ who, what, outcome }) => `${who} ${what}: ${outcome}`)
 }
 
-const send = () =>
-  account.post('/api/v1/message/send', {
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1' },
-  })
+const send = () => account.post('/api/v1/message/send', exampleSend)
 
 /** Makes the refresh due, as if a day had passed. */
 const makeDue = () =>
@@ -80,11 +76,10 @@ const noSecretLogged = () =>
   expect(server.log.some((line) => line.includes('EAA') || line.includes('test-app-secret'))).toBe(false)
 
 test('replaces a token that expires soon with one that expires later, once across all nodes', async () => {
-  const node = await startTestServer({ beside: server })
+  const node = await nodeForTest(server)
 
   await Promise.all([refresh(), refreshDueTokens(node.deps, createRefreshAuditor(node.deps))])
   await refresh()
-  await node.close()
 
   const token = await storedToken()
   expect(token).toMatch(/^EAArefreshed/)
@@ -114,11 +109,7 @@ test.each([
   ['a token that does not expire soon', 30 * day],
   ['a token that has expired', -60],
 ])('does not refresh %s', async (_what, expiresInSeconds) => {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ token_expires_at: new Date(Date.now() + expiresInSeconds * 1000) })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { token_expires_at: new Date(Date.now() + expiresInSeconds * 1000) })
 
   await refresh()
 
@@ -159,11 +150,7 @@ test('keeps the token if Meta rejects the refresh, reports it once, and tries ag
 
 /** Stores what a process of the version before stores, which knows no column of facts. */
 async function storeAsBefore(problem: string | null): Promise<void> {
-  await server.deps.db
-    .updateTable('whatsapp_account_health')
-    .set({ token_refresh_problem: problem })
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .execute()
+  await setHealth(server.deps, account, { token_refresh_problem: problem })
 }
 
 test('reports a problem again that a process of the version before solved or replaced, and no other', async () => {

@@ -14,6 +14,7 @@ import { updateAlertRules } from '../../../../src/webhooks/alerts/settings.ts'
 import { cleanUpAlerts } from '../../../../src/webhooks/alerts/store.ts'
 import { announceChanges } from '../../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
+import { exampleSend } from '../../../support/example-send.ts'
 import { forFile } from '../../../support/lifetime.ts'
 import { signedInOwner } from '../../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../../support/server.ts'
@@ -265,12 +266,7 @@ test('alerts once when webhook deliveries are late, and when they are on time ag
     url: 'http://127.0.0.1:9/',
     events: ['message.sent'],
   })
-  await account.post('/api/v1/message/send', {
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1' },
-  })
+  await account.post('/api/v1/message/send', exampleSend)
   const delay = (seconds: number) =>
     sql`update webhook_deliveries set due_at = now() - ${seconds} * interval '1 second'
       where endpoint_id = ${endpointId}`.execute(server.deps.db)
