@@ -7,15 +7,19 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { codeOf } from '../../src/platform/error-code.ts'
-import { createEmbeddedInstallation } from '../cli/installation.ts'
+import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
-const waybill = await createEmbeddedInstallation()
-const accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
-await waybill.json(['key', 'generate', accountId])
+let waybill: Installation
+let accountId: string
+beforeAll(async () => {
+  waybill = await createEmbeddedInstallation()
+  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
+  await waybill.json(['key', 'generate', accountId])
+})
 afterAll(() => waybill.remove())
 
 /** Runs a command whose standard output is a device that is always full. */

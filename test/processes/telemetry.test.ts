@@ -1,30 +1,45 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import type { App } from '../../src/app.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
-import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createCustomer, environmentOf, openApp } from '../faults/customer.ts'
-import { openTestDatabase } from '../support/database.ts'
-import { forFile, forTest } from '../support/lifetime.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startOtlpReceiver, untilReceived } from '../support/otlp-receiver.ts'
 import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const example = sendMessage.example.input
 
-const database = await forFile(openTestDatabase())
-const simulator = await forFile(startSimulator())
-const endpoint = await forFile(startWebhookReceiver())
-const environment: Record<string, string> = {
-  ...environmentOf(database.url ?? '', simulator),
-  WEBHOOK_ALLOW_PRIVATE: 'true',
-  METRICS_TOKEN: 'metrics',
-  OTEL_BSP_SCHEDULE_DELAY: '20',
-  OTEL_METRIC_EXPORT_INTERVAL: '100',
-}
-const app = await forFile(openApp(environment))
-const { apiKey, accountId } = await createCustomer(app, simulator)
-await addEndpoint(app.deps, accountId, { url: endpoint.url, events: ['message.sent'] })
+let database: TestDatabase
+let simulator: Simulator
+let endpoint: WebhookReceiver
+let environment: Record<string, string>
+let app: App
+let apiKey: string
+beforeAll(async () => {
+  database = await openTestDatabase()
+  simulator = await startSimulator()
+  endpoint = await startWebhookReceiver()
+  environment = {
+    ...environmentOf(database.url ?? '', simulator),
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    METRICS_TOKEN: 'metrics',
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    OTEL_METRIC_EXPORT_INTERVAL: '100',
+  }
+  app = openApp(environment)
+  const customer = await createCustomer(app, simulator)
+  apiKey = customer.apiKey
+  await addEndpoint(app.deps, customer.accountId, { url: endpoint.url, events: ['message.sent'] })
+})
+afterAll(async () => {
+  await app.close()
+  await endpoint.close()
+  await simulator.stop()
+  await database.close()
+})
 
 async function stop(node: ServeProcess): Promise<void> {
   node.kill('SIGTERM')
@@ -58,7 +73,7 @@ test.each([
   { title: 'no package of OpenTelemetry with exporters that are none', isOn: false },
   { title: 'the packages of OpenTelemetry with an endpoint', isOn: true },
 ])('loads $title', async ({ isOn }) => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const node = await startServe({
     ...environment,
     NODE_OPTIONS: `--import=${printLoaded}`,
@@ -75,10 +90,11 @@ test.each([
   expect(isOn ? loaded.has('sdk-trace') : [...loaded]).toEqual(isOn ? true : ['api'])
   expect(endpoint.received.at(-1)?.headers['traceparent'] !== undefined).toBe(isOn)
   expect(collector.requests.length > 0).toBe(isOn)
+  await collector.close()
 })
 
 test('sends the configured headers, and flushes collected data at shutdown', async () => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const node = await startServe({
     ...environment,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/custom/traces`,
@@ -102,10 +118,11 @@ test('sends the configured headers, and flushes collected data at shutdown', asy
     'deployment.environment.name': 'test',
   })
   expect(node.output.join('\n')).not.toContain('collector-token')
+  await collector.close()
 })
 
 test('samples by the configured ratio', async () => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const sampled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRICS_EXPORTER: 'none' }
   const node = await startServe({
     ...environment,
@@ -121,10 +138,11 @@ test('samples by the configured ratio', async () => {
   // An event of the previous test may arrive now too, and belongs to a trace of that test.
   const roots = collector.spans.filter(({ kind }) => kind === 2)
   expect(new Set(roots.map(({ traceId }) => traceId))).toEqual(new Set(['e'.repeat(32)]))
+  await collector.close()
 })
 
 test('ignores trace context without a propagator', async () => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const node = await startServe({
     ...environment,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -142,10 +160,11 @@ test('ignores trace context without a propagator', async () => {
   const server = collector.spans.find(({ kind }) => kind === 2)
   expect(server?.traceId).not.toBe('e'.repeat(32))
   expect(deliveries).toContain(server?.traceId)
+  await collector.close()
 })
 
 test('reports a failing collector once, and its recovery', async () => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const quote = 'what the collector answers'
   collector.behave((response) => void response.writeHead(400).end(quote))
   const node = await startServe({
@@ -168,13 +187,14 @@ test('reports a failing collector once, and its recovery', async () => {
     expect.objectContaining({ level: 'warn', signal: 'traces', reason: 'HTTP 400' }),
   ])
   expect(node.output.join('\n')).not.toContain(quote)
+  await collector.close()
 })
 
 test.each([
   { title: 'is down', isDown: true },
   { title: 'never answers', isDown: false },
 ])('sends and stops while the collector $title', async ({ isDown }) => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   collector.behave(() => {})
   const url = isDown ? `http://127.0.0.1:${await freePort()}` : collector.url
   const node = await startServe({ ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: url })
@@ -182,10 +202,11 @@ test.each([
   expect(collector.requests.length > 0).toBe(!isDown)
   await stop(node)
   expect(linesWith(node, 'could not export').length).toBeLessThanOrEqual(2)
+  await collector.close()
 })
 
 test('exports the metrics of each process', async () => {
-  const collector = await forTest(startOtlpReceiver())
+  const collector = await startOtlpReceiver()
   const node = await startServe(
     { ...environment, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics` },
     ['--processes', '2'],
@@ -209,4 +230,5 @@ test('exports the metrics of each process', async () => {
   const point = duration?.points.find(({ attributes }) => attributes['route'] === '/api/v1/message/send')
   expect(point?.counts).toHaveLength((point?.bounds?.length ?? 0) + 1)
   expect(point?.counts?.reduce((sum, count) => sum + count, 0)).toBe(point?.count)
+  await collector.close()
 })
