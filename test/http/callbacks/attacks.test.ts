@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inactiveReasons } from '../../../contracts/facts/findings.ts'
@@ -10,6 +9,8 @@ import { callbackPath, getMessage, messagesCallback, post, sendOne, status } fro
 import { patientSeconds } from '../../support/database.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { nodeForTest, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { lockWaits } from '../../support/lock-waits.ts'
+import { openSocket } from '../../support/raw-socket.ts'
 
 const server = await forFile(startTestServer())
 
@@ -97,18 +98,6 @@ test.each([
   expect(await Promise.all(callbacks)).toEqual(Array.from({ length: 12 }, () => 200))
 })
 
-/** Counts the connections that wait for a lock. */
-async function countBlocked(): Promise<number | undefined> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(server.deps.db)
-  return rows[0]?.count
-}
-
-async function untilBlocked(): Promise<void> {
-  await expect.poll(countBlocked).toBeGreaterThan(0)
-}
-
 describe('while the rows of one account are locked', () => {
   let mallory: Awaited<ReturnType<typeof attacker>>
   /** A node that waits for locks as long as the test needs. */
@@ -139,11 +128,11 @@ describe('while the rows of one account are locked', () => {
   /** Sends a callback and hangs up as soon as its first changes wait for the lock. */
   async function hangUpOnceBlocked(body: string): Promise<void> {
     const signature = signCallback(Buffer.from(body), secrets[0] ?? '')
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+    const socket = openSocket(node.url)
     socket.write(
       `POST ${callbackPath}/${mallory.ids[0]} HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: ${signature}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     )
-    await untilBlocked()
+    await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
     socket.destroy()
     await once(socket, 'close')
     // The server reads the end of the connection before it answers a later one.
@@ -158,7 +147,7 @@ describe('while the rows of one account are locked', () => {
 
     await whileLocked(async () => {
       callbacks = flood(mallory, body, 8, node)
-      await untilBlocked()
+      await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
       expect((await post(node, callback)).statusCode).toBe(200)
     })
 
