@@ -9,6 +9,7 @@ import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { nodeForTest, startTestServer, type TestServer } from '../support/server.ts'
 import { type ReceivedEmail, startSmtpServer } from '../support/smtp.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/eventually.ts'
 
 const smtp = await forFile(startSmtpServer())
@@ -87,13 +88,6 @@ test('starts the link with WAYBILL_PUBLIC_URL, even if the request names another
   expect(raw).not.toContain('evil.example')
 })
 
-async function isBlocked(statement: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like ${statement}`.execute(server.deps.db)
-  return rows.length > 0
-}
-
 test('ends a sign-in that had checked the previous password', async () => {
   const person = await signedInOwner(server, account.accountId)
   const otherBrowser = person.inOtherBrowser()
@@ -103,9 +97,9 @@ test('ends a sign-in that had checked the previous password', async () => {
     // A session refers to its user, so it is not stored before this lock ends. All that a reset deletes is deleted before.
     await sql`select from owners where email = ${person.email} for update`.execute(trx)
     const signingIn = otherBrowser.signIn()
-    await expect.poll(() => isBlocked('insert into "owner_sessions"%')).toBe(true)
+    await expect.poll(() => lockWaits(server.deps.db, 'insert into "owner_sessions"%')).not.toEqual([])
     const resetting = reset(token)
-    await expect.poll(() => isBlocked('update "owners"%')).toBe(true)
+    await expect.poll(() => lockWaits(server.deps.db, 'update "owners"%')).not.toEqual([])
     return [signingIn, resetting] as const
   })
 

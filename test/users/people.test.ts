@@ -9,6 +9,7 @@ import { lockOwners } from '../../src/users/store.ts'
 import { forFile } from '../support/lifetime.ts'
 import { accountWithOwner, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 
 const server = await forFile(startTestServer())
 /** Another server on the same database. */
@@ -407,7 +408,7 @@ test('waits for a removal that is under way, and then accepts as a new person', 
     name: 'Bob',
     password: member.password,
   })
-  await waitForLock()
+  await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
   release.resolve()
   await removing
 
@@ -426,7 +427,7 @@ test('accepts as a new person if they are removed before their password is check
     // Attempts are counted after the user was found, and before their password is read.
     await sql`lock table owner_tries in exclusive mode`.execute(trx)
     const response = member.inOtherBrowser().mutate('invitation.accept', input)
-    await waitForLock()
+    await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
     await removeMemberAsOperator(server.deps, account.accountId, member.email)
     return { response }
   })
@@ -435,18 +436,6 @@ test('accepts as a new person if they are removed before their password is check
   await member.signIn()
   expect((await of(other).members(member)).data.items).toMatchObject([{ name: 'Bob', email: member.email }])
 })
-
-/** Waits until a statement on this database waits for a lock. */
-async function waitForLock(): Promise<void> {
-  await expect
-    .poll(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(server.deps.db)
-      return rows.length
-    })
-    .toBeGreaterThan(0)
-}
 
 test('keeps an invitation valid if the database fails while a new person accepts it', async () => {
   const { accountId } = await server.account()

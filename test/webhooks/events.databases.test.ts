@@ -8,6 +8,7 @@ import { listEvents, recordEvents, type UnrecordedEvent } from '../../src/webhoo
 import { createTestDeps } from '../support/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { forFile } from '../support/lifetime.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 
 const database = await forFile(openTestDatabase().then(withSettableClock))
@@ -42,18 +43,6 @@ function createReader(): () => Promise<string[]> {
   }
 }
 
-/** Waits until a transaction waits for a lock. */
-async function waitForBlockedLock(): Promise<void> {
-  await expect
-    .poll(async () => {
-      const { rows } = await sql`
-        select 1 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(deps.db)
-      return rows.length
-    })
-    .toBeGreaterThan(0)
-}
-
 test('does not skip an event that was recorded while a reader received later ones', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const [held, free] = [await recordMessage(), await recordMessage()]
@@ -63,7 +52,7 @@ test('does not skip an event that was recorded while a reader received later one
   await deps.db.transaction().execute(async (holder) => {
     await sql`select 1 from messages where account_id = ${accountId} and id = ${held} for update`.execute(holder)
     waiting = deliver(held)
-    await waitForBlockedLock()
+    await expect.poll(() => lockWaits(deps.db)).not.toEqual([])
     await deliver(free)
     expect(await read()).toEqual([free])
   })
@@ -81,7 +70,7 @@ test('lists no event while an earlier one of its account is still being recorded
   await deps.db.transaction().execute(async (trx) => {
     await recordEvents(deps, trx, [newEvent('msg_slow')])
     waiting = deliver(later)
-    await waitForBlockedLock()
+    await expect.poll(() => lockWaits(deps.db)).not.toEqual([])
     expect(await read()).toEqual([])
   })
   await waiting

@@ -9,6 +9,7 @@ import type { RequestLogLimits } from '../../../src/accounts/requests/request-lo
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
+import { lockWaits } from '../../support/lock-waits.ts'
 
 const message = { to: '34600111222', template: 'order_shipped', language: 'en' }
 const variables = { '1': 'Ada', '2': 'WB-1042' }
@@ -186,7 +187,7 @@ test('counts the requests of a batch that began before those of another process 
   await db.transaction().execute(async (trx) => {
     await sql`insert into request_log_limits values (${accountId}, now(), 0, 0)`.execute(trx)
     expect((await post('/api/v1/message/send', {})).statusCode).toBe(400)
-    await expect.poll(countBlocked).toBe(1)
+    await expect.poll(() => lockWaits(server.deps.db, '%request_log_limits%')).toHaveLength(1)
     await sql`update request_log_limits set window_started_at = clock_timestamp(), requests = 1
       where account_id = ${accountId}`.execute(trx)
   })
@@ -200,15 +201,6 @@ test('counts the requests of a batch that began before those of another process 
   expect(await countRequests()).toBe(2)
 })
 
-async function countBlocked(): Promise<number> {
-  const { rows } = await sql`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%request_log_limits%'`.execute(
-    server.deps.db,
-  )
-  return rows.length
-}
-
 test('limits the stored requests with invalid keys', async () => {
   const { limited, readDropped } = await startLimited({ uncheckedPerMinute: 5 })
   for (let count = 0; count < 8; count += 1)
@@ -219,6 +211,8 @@ test('limits the stored requests with invalid keys', async () => {
   expect(await readDropped('limit')).toBe(3)
 })
 
+const findBlockedInserts = () => lockWaits(server.deps.db, '%insert_api_requests%')
+
 test('responds without delay while the log cannot be written, and drops requests beyond its buffer', async () => {
   const { limited, readDropped } = await startLimited({ maxWaiting: 20 })
   const account = await limited.account()
@@ -226,7 +220,7 @@ test('responds without delay while the log cannot be written, and drops requests
     await sql`lock table api_requests in access exclusive mode`.execute(trx)
     // While the insert of this request waits for the lock, no other one starts.
     await account.get('/api/v1/message')
-    await expect.poll(countBlockedInserts).toBe(1)
+    await expect.poll(findBlockedInserts).toHaveLength(1)
     const sends = Array.from({ length: 30 }, () => account.post('/api/v1/message/send', { ...message, variables }))
     for (const response of await Promise.all(sends)) expect(response.statusCode).toBe(200)
     await expect.poll(() => readDropped('full')).toBe(10)
@@ -241,23 +235,16 @@ test('retries an insert that the database canceled', async () => {
   await server.deps.db.transaction().execute(async (trx) => {
     await sql`lock table api_requests in access exclusive mode`.execute(trx)
     await account.get('/api/v1/message')
-    await expect.poll(countBlockedInserts).toBe(1)
-    await sql`select pg_cancel_backend(pid) from pg_stat_activity where ${blockedInsert}`.execute(server.deps.db)
+    await expect.poll(findBlockedInserts).toHaveLength(1)
+    const [blocked] = await findBlockedInserts()
+    await sql`select pg_cancel_backend(${blocked}::integer)`.execute(server.deps.db)
     // The retry waits for the same lock.
-    await expect.poll(countBlockedInserts).toBe(1)
+    await expect.poll(findBlockedInserts).toHaveLength(1)
   })
 
   expect(await readStored(account, 1)).toHaveLength(1)
   for (const reason of ['limit', 'full', 'database']) expect(await readDropped(reason)).toBe(0)
 })
-
-const blockedInsert = sql`datname = current_database() and wait_event_type = 'Lock' and query like '%insert_api_requests%'`
-
-async function countBlockedInserts(): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity where ${blockedInsert}`.execute(server.deps.db)
-  return rows[0]?.count ?? 0
-}
 
 test('drops and counts requests that the database rejects permanently', async () => {
   const { limited, readDropped } = await startLimited({})

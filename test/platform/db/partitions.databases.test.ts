@@ -4,6 +4,7 @@ import { createPartitions, dropOldPartitions } from '../../../src/platform/db/pa
 import { encodeId } from '../../../src/platform/ids.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { lockWaits } from '../../support/lock-waits.ts'
 
 const day = 86_400_000
 const now = new Date('2030-03-06T12:00:00Z')
@@ -101,7 +102,7 @@ test('skips a locked table without blocking others and creates the weeks of the 
     await sql`select count(*) from messages_rest`.execute(reader)
 
     const making = createPartitions(database.db, later)
-    await expect.poll(isLockAwaited).toBe(true)
+    await expect.poll(() => lockWaits(database.db)).not.toEqual([])
     expect(await recordAt(now)).toBe('messages_20300304')
     expect(await making).toMatchObject([{ partition: 'messages_20340508', error: { code: '55P03' } }])
   })
@@ -111,15 +112,6 @@ test('skips a locked table without blocking others and creates the weeks of the 
   expect(made).not.toContain('messages_20340508')
   expect(await createPartitions(database.db, later)).toEqual([])
 })
-
-async function isLockAwaited(): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from pg_locks
-    where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
-    database.db,
-  )
-  return rows.length > 0
-}
 
 test('fails without partitions if they cannot be created', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
