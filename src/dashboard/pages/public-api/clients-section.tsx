@@ -37,15 +37,13 @@ export function ClientsSection() {
       id="clients"
       title={t`Clients and types`}
       description={
-        <>
-          <Trans>
-            Checks your code against this account’s templates and this server’s API. See{' '}
-            <Anchor href="/docs/typescript" inherit>
-              TypeScript client
-            </Anchor>
-            .
-          </Trans>
-        </>
+        <Trans>
+          Checks your code against this account’s templates and this server’s API. See{' '}
+          <Anchor href="/docs/typescript" inherit>
+            TypeScript client
+          </Anchor>
+          .
+        </Trans>
       }
     >
       <Stack>

@@ -32,15 +32,13 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
       id="example-request"
       title={t`Example request`}
       description={
-        <>
-          <Trans>
-            The key belongs in the environment of your server, not in the code. For details, see{' '}
-            <Anchor href="/docs" inherit>
-              the documentation
-            </Anchor>
-            .
-          </Trans>
-        </>
+        <Trans>
+          The key belongs in the environment of your server, not in the code. For details, see{' '}
+          <Anchor href="/docs" inherit>
+            the documentation
+          </Anchor>
+          .
+        </Trans>
       }
     >
       <Stack>

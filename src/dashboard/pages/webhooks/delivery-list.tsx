@@ -173,17 +173,13 @@ function RowTimes({ delivery }: { delivery: Delivery }) {
     <>
       {countAttempts(delivery)} ·{' '}
       {isLater ? (
-        <>
-          <Trans>
-            next <LogTime at={nextAttemptAt} />
-          </Trans>
-        </>
+        <Trans>
+          next <LogTime at={nextAttemptAt} />
+        </Trans>
       ) : (
-        <>
-          <Trans>
-            created <LogTime at={createdAt} />
-          </Trans>
-        </>
+        <Trans>
+          created <LogTime at={createdAt} />
+        </Trans>
       )}
     </>
   )
@@ -291,11 +287,9 @@ function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Deliver
       {isDue && t`Due now.`}
       {nextAttemptAt === undefined && t`Waiting until the endpoint is enabled.`}
       {nextAttemptAt !== undefined && !isDue && (
-        <>
-          <Trans>
-            Next attempt: <LogTime at={nextAttemptAt} />
-          </Trans>
-        </>
+        <Trans>
+          Next attempt: <LogTime at={nextAttemptAt} />
+        </Trans>
       )}
     </Text>
   )

@@ -65,11 +65,9 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
               {lastDeliveredAt === undefined ? (
                 t`No recent successful deliveries`
               ) : (
-                <>
-                  <Trans>
-                    Last successful delivery <DateTime at={lastDeliveredAt} />
-                  </Trans>
-                </>
+                <Trans>
+                  Last successful delivery <DateTime at={lastDeliveredAt} />
+                </Trans>
               )}
             </span>
             {waiting > 0 && <span>{t`${countWaiting(waiting)} waiting`}</span>}

@@ -32,12 +32,10 @@ export function TestSection({ endpoint }: { endpoint: Endpoint }) {
     <Section
       title={t`Test`}
       description={
-        <>
-          <Trans>
-            Sends one signed <Code>webhook.test</Code> event and shows the response. Tests are not listed in the
-            deliveries, and a failed test does not affect the endpoint.
-          </Trans>
-        </>
+        <Trans>
+          Sends one signed <Code>webhook.test</Code> event and shows the response. Tests are not listed in the
+          deliveries, and a failed test does not affect the endpoint.
+        </Trans>
       }
       actions={
         <ChangeButton
