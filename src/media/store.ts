@@ -1,16 +1,12 @@
 import { type Kysely, type Selection, sql } from 'kysely'
 import { isUniqueViolation } from '../platform/db/errors.ts'
+import { columnsOf } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
 
 export const mediaColumns = [
-  'id',
-  'account_id as accountId',
-  'sha256',
-  'type',
+  ...columnsOf('id account_id sha256 type'),
   'size_bytes as size',
-  'filename',
-  'created_at as createdAt',
-  'expires_at as expiresAt',
+  ...columnsOf('filename created_at expires_at'),
 ] as const
 
 export type MediaRow = Selection<Database, 'media', (typeof mediaColumns)[number]>

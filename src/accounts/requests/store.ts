@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type Selection, sql } from 'kysely'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf, selectionOf } from '../../platform/db/columns.ts'
 import { retryLocked } from '../../platform/db/locks.ts'
+import { columnsOf } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
@@ -165,16 +166,9 @@ export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
 }
 
 const listedColumns = [
-  'id',
-  'method',
-  'path',
-  'status',
-  'error_code as errorCode',
+  ...columnsOf('id method path status error_code'),
   'duration_ms as durationMilliseconds',
-  'key_start as keyStart',
-  'address',
-  'message_ids as messageIds',
-  'external_id as externalId',
+  ...columnsOf('key_start address message_ids external_id'),
 ] as const
 
 export const requestColumns = [...listedColumns, 'request', 'answer'] as const
