@@ -297,10 +297,11 @@ test('reports since when a failing endpoint misses events, and how many failed p
 })
 
 test('restarts the retry schedules of overdue deliveries in a large backlog', async () => {
+  const [eventId = ''] = await emit()
   const id = await add()
   await sql`
     insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at, attempts)
-    select ${accountId}, 'dlv_' || n, ${id}, 'evt_1', now() - least(n, 9999) * interval '1 second', now(), n % 2
+    select ${accountId}, 'dlv_' || n, ${id}, ${eventId}, now() - least(n, 9999) * interval '1 second', now(), n % 2
     from generate_series(1, 20002) n`.execute(deps.db)
 
   await enableEndpoint(deps, accountId, id)
