@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { deleteByBlock } from '../../platform/db/delete-by-block.ts'
-import { findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import { blockRanges, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
 import { awaitRunningWrites, retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { deleteUserWithoutRole } from '../../users/store.ts'
@@ -13,13 +13,31 @@ const auditTables = ['audit_entries', 'audit_chains']
 const rowsPerStatement = 5_000
 const maxPasses = 5
 
-/** Returns whether data of the account is stored, apart from its audit log, such as after an interrupted removal. */
+/**
+ * Returns whether data of the account is stored, apart from its audit log, such as after an interrupted removal. Tables
+ * without an index by account come last, because they are read as a whole, in short statements.
+ */
 export async function hasData(db: Kysely<Database>, accountId: string): Promise<boolean> {
-  for (const table of await listAccountTables(db)) {
-    const { rows } = await sql`select from ${sql.table(table)} where account_id = ${accountId} limit 1`.execute(db)
-    if (rows.length > 0) return true
-  }
+  const isOwn = sql`account_id = ${accountId}`
+  const unindexed: LeafTable[] = []
+  for (const table of await listAccountTables(db))
+    for (const leaf of await findLeafTables(db, table)) {
+      if (!startsWithAccount(leaf)) unindexed.push(leaf)
+      else if (await hasRow(db, leaf, isOwn)) return true
+    }
+  for (const leaf of unindexed)
+    for await (const range of blockRanges(db, leaf.name))
+      if (await hasRow(db, leaf, sql`${range} and ${isOwn}`)) return true
   return false
+}
+
+async function hasRow(db: Kysely<Database>, { name }: LeafTable, condition: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`select from ${sql.table(name)} where ${condition} limit 1`.execute(db)
+  return rows.length > 0
+}
+
+function startsWithAccount({ key }: LeafTable): boolean {
+  return key[0] === 'account_id'
 }
 
 /**
@@ -83,7 +101,7 @@ async function deleteRows(
 ): Promise<number> {
   let deleted = 0
   for (const leaf of await findLeafTables(db, table))
-    for await (const rows of leaf.key[0] === 'account_id'
+    for await (const rows of startsWithAccount(leaf)
       ? deleteByKey(db, leaf, accountId)
       : deleteByBlock(db, leaf.name, sql`account_id = ${accountId}`)) {
       deleted += rows

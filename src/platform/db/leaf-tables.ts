@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { findEmbeddedDatabase, withoutTimeout } from './database.ts'
 import type { Database } from './schema.ts'
 
@@ -31,6 +31,17 @@ export async function countBlocks(db: Kysely<Database>, table: string): Promise<
   const { rows } = await sql<{ blocks: number }>`
     select (pg_relation_size(${table}::regclass) / current_setting('block_size')::bigint)::float8 as blocks`.execute(db)
   return rows[0]?.blocks ?? 0
+}
+
+const blocksPerRange = 512
+
+/** Yields conditions that select the rows of a table range by range, so that each statement is short. */
+export async function* blockRanges(db: Kysely<Database>, table: string): AsyncGenerator<RawBuilder<unknown>> {
+  const blocks = await countBlocks(db, table)
+  for (let block = 0; block < blocks; block += blocksPerRange) {
+    const [from, until] = [`(${block},0)`, `(${block + blocksPerRange},0)`]
+    yield sql`ctid >= ${from}::tid and ctid < ${until}::tid`
+  }
 }
 
 /** Types of columns, such as `text` or `jsonb`, in the order of the names. */

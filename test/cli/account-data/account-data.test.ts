@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
 import { runHere } from '../run-command.ts'
 import { exportAccount, exportedTables } from '../../../src/cli/account-data/export.ts'
@@ -182,6 +182,29 @@ test('continues an interrupted removal', async () => {
   await removeAccount(server.deps.db, account.accountId)
 
   expect(await listTablesOf(account.accountId)).toEqual([])
+})
+
+test('reads a table without an index by account in short statements', async () => {
+  const { db } = server.deps
+  await sql`
+    insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
+    values ('acc_rest', 'dlv_1', 'ep_1', 'evt_1', 1, now(), 1)`.execute(db)
+  const statements: string[] = []
+  const recorder: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      statements.push(JSON.stringify(node))
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+
+  expect(await hasData(db, 'acc_rest')).toBe(true)
+  expect(await hasData(db.withPlugin(recorder), 'acc_mistyped')).toBe(false)
+
+  const reads = statements.filter((text) => text.includes('select from') && text.includes('webhook_attempts'))
+  expect(reads).not.toEqual([])
+  expect(reads.filter((text) => !text.includes('ctid'))).toEqual([])
+  await sql`delete from webhook_attempts where account_id = 'acc_rest'`.execute(db)
 })
 
 test('asks for a confirmation on the command line', async () => {
