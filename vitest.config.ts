@@ -62,7 +62,8 @@ const suite: Options = {
 const processes: Options = { maxWorkers: 4, isolate: false }
 
 /** Files with tests that wait for ten seconds and more. Begun last, one would keep a worker busy after all others. */
-const slow = /\/(?:cost|fairness|locks|samples|upload|endpoint-limits|managed|embedded)\.(?:(?:databases|pglite)\.)?test\.ts$/
+const slow =
+  /\/(?:cost|fairness|locks|samples|upload|endpoint-limits|managed|embedded)\.(?:(?:databases|pglite)\.)?test\.ts$/
 
 const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId)
 
