@@ -66,7 +66,6 @@ describe('through the server', () => {
     release()
     await Promise.all(reads)
     expect(statuses.slice(-readLimits.maxConcurrent)).toEqual([404, 404])
-    await node.close()
   })
 
   test('runs a few reads of an account concurrently and queues or rejects the others', async () => {

@@ -87,6 +87,9 @@ test('leaves a field as it is while its text is applied', async () => {
 test('does not reopen a request that was closed', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const { sentId } = await call(account)
+  // Requests are logged in the background.
+  await openOfAccount('requests')
+  await rowsOf(page).nth(4).waitFor()
   await openOfAccount(`requests?request=${sentId}`)
   const panel = page.getByRole('dialog', { name: 'API request' })
   await panel.getByText(sentId).waitFor()
@@ -96,7 +99,8 @@ test('does not reopen a request that was closed', async () => {
 
   await page.goBack()
 
-  await expect.poll(() => page.url()).toBe('about:blank')
+  await rowsOf(page).nth(4).waitFor()
+  expect(new URL(page.url()).search).toBe('')
   expect(pageErrors).toEqual([])
 })
 

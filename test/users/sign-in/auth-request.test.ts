@@ -104,14 +104,14 @@ test.each(['a b', 'somebody@example.com', 'example.com/path', 'example.com:99999
 )
 
 test('logs few lines, and short ones, about requests from pages of other sites', async () => {
-  const { length } = server.log
   // With a cookie, the origin is checked before anything is counted.
   const headers = { origin: `https://${'evil.'.repeat(1_600)}example`, cookie: 'some=cookie' }
   for (let count = 0; count < 100; count++)
     expect((await post('/sign-in/email', credentials(), headers)).statusCode).toBe(403)
 
-  const lines = server.log.slice(length).filter((line) => line.includes('better-auth'))
+  const lines = server.log.filter((line) => line.includes('better-auth'))
   const errors = lines.filter((line) => line.includes('"level":"error"'))
+  // One of an earlier test may have been less than a second before.
   expect(errors.length).toBeGreaterThan(0)
   expect(errors.length).toBeLessThan(50)
   expect(lines.filter((line) => line.length > 320)).toEqual([])
