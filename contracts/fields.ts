@@ -185,14 +185,25 @@ export const FailureCode = z
   .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, problems.failureCode())
   .meta({ examples: ['131026'] })
 
-const calendarYears = 'in the years 1970 to 9998'
+const [firstYear, lastYear] = [1970, 9998]
+const firstTime = `${firstYear}-01-01T00:00:00.000Z`
+const lastTime = `${lastYear}-12-31T23:59:59.999Z`
 
-function isCalendarYear(year: number): boolean {
-  return year >= 1970 && year <= 9998
+/**
+ * JavaScript and PostgreSQL write years outside of these in different ways, and a time zone may shift a time by a day. Clients
+ * send such times for the first and the last of all.
+ */
+function toStorableTime(time: string): string {
+  const at = Date.parse(time)
+  if (at < Date.parse(firstTime)) return firstTime
+  return at > Date.parse(lastTime) ? lastTime : time
 }
 
 /** A day such as `2026-11-20`. */
-export const Day = z.iso.date().refine((day) => isCalendarYear(Number(day.slice(0, 4))), `must be ${calendarYears}`)
+export const Day = z.iso.date().refine((day) => {
+  const year = Number(day.slice(0, 4))
+  return year >= firstYear && year <= lastYear
+}, `must be in the years ${firstYear} to ${lastYear}`)
 
 const timeRule = 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z'
 /** The plus sign of an offset in a query string, which is a space unless it is encoded. */
@@ -204,8 +215,7 @@ export const Timestamp = z.iso
     error: ({ input }) =>
       typeof input === 'string' && spaceBeforeOffset.test(input) ? `${timeRule}; write + as %2B in a URL` : timeRule,
   })
-  // JavaScript and PostgreSQL write years outside of these in different ways, and a time zone may shift a time by a day.
-  .refine((time) => isCalendarYear(new Date(time).getUTCFullYear()), `must be ${calendarYears}`)
+  .overwrite(toStorableTime)
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
 const notACursor = 'must be the nextCursor of the previous page: leave it out for the first page'

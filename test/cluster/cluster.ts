@@ -29,11 +29,7 @@ interface Failover {
 const names = ['one', 'two', 'three']
 /** An election ends within the lease of a leader, 20 seconds, and a few rounds of Patroni. */
 const patience = 120_000
-/**
- * After it, a standby that does not stream is copied anew, as its operator would do. Patroni 3.0 compares what a standby has
- * applied with the history of the new leader, not what it has received. If that is more than the promoted one had, but was
- * not yet applied, the standby asks forever for changes that no server has.
- */
+/** After it, the operator of the cluster would help. */
 const timeToFollow = 60_000
 
 export async function startCluster(): Promise<Cluster> {
@@ -121,7 +117,7 @@ async function waitUntilWhole(members: readonly Member[]): Promise<void> {
     if (await isWhole(members)) return true
     if (Date.now() > stuckAt) {
       stuckAt = Date.now() + timeToFollow
-      await copyStuckStandbys(members)
+      await help(members)
     }
     return false
   }
@@ -139,11 +135,17 @@ async function isWhole(members: readonly Member[]): Promise<boolean> {
   return (await leader.listStreaming()).length === 2 && (await leader.readRoles()).includes('sync_standby')
 }
 
-async function copyStuckStandbys(members: readonly Member[]): Promise<void> {
+async function help(members: readonly Member[]): Promise<void> {
   const [leader] = await findLeaders(members)
   if (!leader) return
   const working = new Set([leader.name, ...(await leader.listStreaming())])
-  for (const member of members) if (!working.has(member.name)) await member.copyAnew()
+  const stuck = members.filter(({ name }) => !working.has(name))
+  // Patroni 3.0 compares what a standby has applied with the history of the new leader, not what it has received. If that
+  // is more than the promoted one had, but was not yet applied, the standby asks forever for changes that no server has.
+  for (const member of stuck) await member.copyAnew()
+  // All follow, but none may be promoted. Patroni before 3.1 never renews its copy of what etcd has if it missed a change
+  // while the machine was too busy: "Synchronous replication key updated by someone else" (patroni/patroni#2783).
+  if (stuck.length === 0) await leader.restartPatroni()
 }
 
 async function commitOn({ port }: Member): Promise<void> {

@@ -133,6 +133,16 @@ export class Member implements AsyncDisposable {
     if (postmaster !== undefined) await signalTree(postmaster, 'SIGKILL')
   }
 
+  /** Starts Patroni anew beside its PostgreSQL, which goes on. */
+  async restartPatroni(): Promise<void> {
+    const patroni = this.#patroni
+    if (!patroni || patroni.exitCode !== null || patroni.signalCode !== null) return
+    const exited = once(patroni, 'exit')
+    patroni.kill('SIGKILL')
+    await exited
+    this.start()
+  }
+
   /** The machine stands still. */
   async pause(): Promise<void> {
     await this.#signal('SIGSTOP')
