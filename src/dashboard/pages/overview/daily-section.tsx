@@ -10,10 +10,18 @@ import { describeDay } from '../../ui/time.ts'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
 import { type DayCounts, describeSlot, segmentNames, segments, slotKey, stageNames, stages } from './statistics.ts'
-import { TimeZoneControl } from './time-zone-control.tsx'
 
-/** Loaded separately, because the chart library is large. */
+/** Loaded separately, because the chart library and the list of time zones are large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
+const LoadedTimeZoneControl = lazy(async () => ({ default: (await import('./time-zone-control.tsx')).TimeZoneControl }))
+
+function TimeZoneControl({ timeZone }: { timeZone: string }) {
+  return (
+    <Suspense>
+      <LoadedTimeZoneControl timeZone={timeZone} />
+    </Suspense>
+  )
+}
 
 /** A chart, and the same data as a table, which screen readers always have. */
 export function DailySection({ overview }: { overview: Overview }) {
