@@ -201,7 +201,11 @@ async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const outcome = newSession || needsCode ? 'done' : 'refused'
   const what = needsCode ? changes.signIn.awaitsCode() : signIns[path]
   // If the provider rejected the user, or the link was used, the user is unknown.
-  if (!user || !what) return deps.onSignIn?.(outcome)
+  if (!user || !what) {
+    // Not returned: what a hook returns becomes the response.
+    deps.onSignIn?.(outcome)
+    return
+  }
   const signIn = { email: user.email, address: addressOf(ctx), what, outcome } as const
   if (path !== signInPath || outcome === 'done') return record(deps, signIn)
   deps.onSignIn?.(outcome)

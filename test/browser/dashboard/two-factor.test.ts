@@ -187,15 +187,11 @@ test('reports a wrong code and too many attempts', async () => {
   await field.fill('12345')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('Enter the six-digit code from the app.').waitFor()
-  for (let tries = 1; tries <= 3; tries += 1) {
-    await field.fill(wrongCode(secret))
-    const answered = page.waitForResponse('**/verify-totp')
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await answered
-    await page.getByText('Incorrect code.').waitFor()
-  }
-  // The limit counts the attempts of ten seconds, which a busy machine may exceed.
-  await sql`update owner_sign_in_rates set "lastRequest" = ${Date.now()}`.execute(dashboard.server.deps.db)
+  await field.fill(wrongCode(secret))
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByText('Incorrect code.').waitFor()
+  // As if others of this network had used up its attempts.
+  await sql`update owner_sign_in_rates set count = 100, "lastRequest" = ${Date.now()}`.execute(dashboard.server.deps.db)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText(/^Too many attempts\. Try again in \d+ seconds?\.$/).waitFor()
   await resetRateLimits()

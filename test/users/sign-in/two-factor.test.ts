@@ -4,7 +4,7 @@ import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
-import { accountWithOwner, signedInOwner, type TestOwner, totp } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 import { nodeForTest, startTestServer, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
@@ -214,3 +214,10 @@ async function signInWithCode(node: TestServer, email: string, code: string): Pr
 async function resetAttempts(node = server): Promise<void> {
   await node.database.db.deleteFrom('owner_sign_in_rates').execute()
 }
+
+test('tells a code whose sign-in has expired from a wrong one', async () => {
+  const response = await visitor(server).auth('/two-factor/verify-totp', { code: '123456' })
+
+  expect(response.statusCode).toBe(401)
+  expect(JSON.parse(response.text)).toMatchObject({ code: 'INVALID_TWO_FACTOR_COOKIE' })
+})
