@@ -18,8 +18,11 @@ export interface ReadLimits {
 }
 
 export interface ReadLimiter {
-  /** Runs `read` when its account has reading time left, or throws RATE_LIMIT_EXCEEDED. */
-  run<Result>(accountId: string, read: () => Promise<Result>): Promise<Result>
+  /**
+   * Runs `read` when its account has reading time left, or throws RATE_LIMIT_EXCEEDED. `key`: the account, or the user or
+   * network of a call without one.
+   */
+  run<Result>(key: string, read: () => Promise<Result>): Promise<Result>
 }
 
 export const readLimits: ReadLimits = {
@@ -49,8 +52,8 @@ export function createReadLimiter(
 ): ReadLimiter {
   const accounts = new Map<string, AccountReads>()
 
-  function readsOf(accountId: string): AccountReads {
-    let reads = accounts.get(accountId)
+  function readsOf(key: string): AccountReads {
+    let reads = accounts.get(key)
     if (!reads) {
       reads = {
         running: 0,
@@ -59,7 +62,7 @@ export function createReadLimiter(
         creditedAt: clock(),
         wakeUp: undefined,
       }
-      accounts.set(accountId, reads)
+      accounts.set(key, reads)
     }
     return reads
   }
@@ -122,8 +125,8 @@ export function createReadLimiter(
   }
 
   return {
-    run: async (accountId, read) => {
-      const reads = readsOf(accountId)
+    run: async (key, read) => {
+      const reads = readsOf(key)
       settle(reads)
       if (reads.waiting.size === 0 && mayStart(reads)) reads.running += 1
       else await waitForStart(reads)
@@ -134,7 +137,7 @@ export function createReadLimiter(
         reads.running -= 1
         startWaiting(reads)
         const isFresh = reads.running === 0 && reads.waiting.size === 0 && reads.credit >= limits.maxCreditMilliseconds
-        if (isFresh) accounts.delete(accountId)
+        if (isFresh) accounts.delete(key)
       }
     },
   }

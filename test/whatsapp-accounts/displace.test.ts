@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { holdsNumber } from '../../src/whatsapp-accounts/displace.ts'
-import { findByPhoneNumberId, findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
+import { claimDueSyncs, findByPhoneNumberId, findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
 import { readAccountHealth } from '../../src/whatsapp-accounts/health/read.ts'
 import { createDisplacementRecorder } from '../../src/http/displacement.ts'
@@ -10,6 +11,7 @@ import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 import { forFile } from '../support/lifetime.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
@@ -201,4 +203,28 @@ test('does not deadlock when two accounts displace each other concurrently', asy
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
   expect((await requireHolder(first)).accountId).toBe(second.accountId)
   expect((await requireHolder(second)).accountId).toBe(first.accountId)
+})
+
+test('holds no number of a WhatsApp Business Account while it waits for another one to claim its sync', async () => {
+  const account = await server.account()
+  await account.addWhatsAppAccount({ wabaId: account.wabaId, phoneNumberId: `6${account.phoneNumberId}` })
+  const { db } = server.deps
+  const [first = '', last = ''] = (await findWhatsAppAccounts(db, account.accountId)).map(({ id }) => id).toSorted()
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: new Date('2100-01-01') })
+    .execute()
+  const due = sql<Date>`now()`
+  await db.updateTable('whatsapp_accounts').set({ next_sync_at: due }).where('id', 'in', [first, last]).execute()
+
+  const [claiming] = await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('whatsapp_accounts').select('id').where('id', '=', first).forUpdate().execute()
+    const claim = claimDueSyncs(db, { limit: 20 })
+    await expect.poll(() => lockWaits(db, '%next_sync_at%')).not.toEqual([])
+    // Another node that began with this one would otherwise wait for it in turn.
+    await trx.selectFrom('whatsapp_accounts').select('id').where('id', '=', last).forUpdate().noWait().execute()
+    return [claim]
+  })
+
+  expect(await claiming).toEqual([{ accountId: account.accountId, wabaId: account.wabaId }])
 })

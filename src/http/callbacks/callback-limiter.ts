@@ -18,6 +18,9 @@ export interface CallbackLimits {
   maxBytesOfApp: number
 }
 
+/** Small callbacks are all parsed at once, and what was parsed takes more memory than the body. */
+const memoryPerByte = 4
+
 export function createCallbackLimiter(limits: CallbackLimits): CallbackLimiter {
   // A Map keeps insertion order, so the first app below its limit has the next turn.
   const waiting = new Map<string, (() => void)[]>()
@@ -65,8 +68,7 @@ export function createCallbackLimiter(limits: CallbackLimits): CallbackLimiter {
   return {
     run: (app, bytes, work) => {
       const isSmall = bytes <= limits.smallBytes
-      // All small ones are parsed at once, and what was parsed takes more memory than the body.
-      const counted = isSmall ? bytes * 4 : bytes
+      const counted = isSmall ? bytes * memoryPerByte : bytes
       if (held + counted > limits.maxBytes || (bytesOf.get(app) ?? 0) + counted > limits.maxBytesOfApp) return undefined
       countBytes(app, counted)
       return (isSmall ? work() : runWhenAdmitted(app, work)).finally(() => countBytes(app, -counted))

@@ -72,14 +72,13 @@ export async function resolveMessage(
 ): Promise<void> {
   const resolved = await deps.db.transaction().execute(async (trx) => {
     if (!(await resolvePending(trx, { accountId, id: messageId }, resolution))) return false
-    for (const message of await lockMessages(trx, [{ accountId, messageId, waMessageId: '' }])) {
-      const events = toEvents(message, message, message.sentAt ?? message.failedAt ?? message.createdAt)
-      await recordEvents(
-        deps,
-        trx,
-        events.map((event) => toUnrecordedEvent(message, event)),
-      )
-    }
+    const messages = await lockMessages(trx, [{ accountId, messageId, waMessageId: '' }])
+    const events = messages.flatMap((message) =>
+      toEvents(message, message, message.sentAt ?? message.failedAt ?? message.createdAt).map((event) =>
+        toUnrecordedEvent(message, event),
+      ),
+    )
+    await recordEvents(deps, trx, events)
     return true
   })
   if (resolved) return deps.notifications.notify('deliveries')

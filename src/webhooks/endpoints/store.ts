@@ -118,7 +118,7 @@ export async function changeEndpoint(
     .updateTable('webhook_endpoints')
     .set({
       ...toRow(changes),
-      // Whoever enables or moves an endpoint knows that it failed. Its alert ends, and nobody is told that it works.
+      // Its alert ends when a user enables or moves it, without a claim that it works again.
       ...(changes.failingSince === null && { announced_failing: false }),
     })
     .where('account_id', '=', accountId)
