@@ -71,9 +71,10 @@ async function failLeaders(cluster: Cluster, { load, ledger }: ServiceParts): Pr
 /** The test has a command of its own, so it fails where it cannot run. */
 function requireInstalled(): void {
   try {
-    for (const program of ['patroni', 'etcd']) execFileSync(program, ['--version'])
+    execFileSync('etcd', ['--version'])
+    execFileSync('/usr/bin/python3', ['-c', 'import ensurepip'])
   } catch (error) {
-    throw new Error('Install the Debian packages patroni, etcd-server and postgresql-15', { cause: error })
+    throw new Error('Install the Debian packages etcd-server, python3-venv and postgresql-15', { cause: error })
   }
   if (process.getuid?.() !== 0) throw new Error('Run it as root, which starts PostgreSQL as another user')
 }

@@ -37,9 +37,9 @@ export async function startCluster(): Promise<Cluster> {
   const user = await findUser('postgres')
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cluster-'))
   resources.defer(() => rm(folder, { recursive: true, force: true }))
-  const etcdPort = await startEtcd(folder, resources)
+  const [etcdPort, patroni] = await Promise.all([startEtcd(folder, resources), installPatroni(folder)])
   const members: Member[] = []
-  for (const name of names) members.push(resources.use(await Member.create({ name, folder, etcdPort, user })))
+  for (const name of names) members.push(resources.use(await Member.create({ name, folder, etcdPort, patroni, user })))
   await promisify(execFile)('chown', ['-R', `${user.uid}:${user.gid}`, folder])
   for (const member of members) member.start()
   await waitUntilWhole(members)
@@ -67,6 +67,15 @@ export async function startCluster(): Promise<Cluster> {
 async function findUser(name: string): Promise<{ uid: number; gid: number }> {
   const read = async (option: string) => Number((await promisify(execFile)('id', [option, name])).stdout)
   return { uid: await read('-u'), gid: await read('-g') }
+}
+
+/** Into the folder and with the system's Python, because the user of PostgreSQL may not read what belongs to root. */
+async function installPatroni(folder: string): Promise<string> {
+  const environment = path.join(folder, 'python')
+  await promisify(execFile)('/usr/bin/python3', ['-m', 'venv', environment])
+  const requirements = path.join(import.meta.dirname, 'requirements.txt')
+  await promisify(execFile)(path.join(environment, 'bin/pip'), ['install', '--quiet', '--requirement', requirements])
+  return path.join(environment, 'bin/patroni')
 }
 
 async function startEtcd(folder: string, resources: AsyncDisposableStack): Promise<number> {
@@ -101,7 +110,7 @@ async function findLeaders(members: readonly Member[]): Promise<Member[]> {
   const statuses = await Promise.all(members.map((member) => member.readStatus()))
   return members.filter((_, index) => {
     const status = statuses[index]
-    return status?.role === 'master' && status.state === 'running'
+    return status?.role === 'primary' && status.state === 'running'
   })
 }
 
@@ -117,14 +126,14 @@ async function waitUntilWhole(members: readonly Member[]): Promise<void> {
     if (await isWhole(members)) return true
     if (Date.now() > stuckAt) {
       stuckAt = Date.now() + timeToFollow
-      await help(members)
+      await copyStuck(members)
     }
     return false
   }
   await until('a leader and two standbys', becomesWhole).catch(async (error: unknown) => {
-    const statuses = await Promise.all(members.map(async (member) => [member.name, await member.readStatus()]))
+    const statuses = await Promise.all(members.map((member) => member.describe()))
     const logs = await Promise.all(members.map((member) => member.readLog()))
-    throw new Error([JSON.stringify(Object.fromEntries(statuses)), ...logs].join('\n'), { cause: error })
+    throw new Error([...statuses, ...logs].join('\n'), { cause: error })
   })
 }
 
@@ -135,17 +144,15 @@ async function isWhole(members: readonly Member[]): Promise<boolean> {
   return (await leader.listStreaming()).length === 2 && (await leader.readRoles()).includes('sync_standby')
 }
 
-async function help(members: readonly Member[]): Promise<void> {
+/**
+ * Patroni compares what a standby has applied with the history of the new leader, not what it has received. If that is more
+ * than the promoted one had, but was not yet applied, the standby asks forever for changes that no server has.
+ */
+async function copyStuck(members: readonly Member[]): Promise<void> {
   const [leader] = await findLeaders(members)
   if (!leader) return
   const working = new Set([leader.name, ...(await leader.listStreaming())])
-  const stuck = members.filter(({ name }) => !working.has(name))
-  // Patroni 3.0 compares what a standby has applied with the history of the new leader, not what it has received. If that
-  // is more than the promoted one had, but was not yet applied, the standby asks forever for changes that no server has.
-  for (const member of stuck) await member.copyAnew()
-  // All follow, but none may be promoted. Patroni before 3.1 never renews its copy of what etcd has if it missed a change
-  // while the machine was too busy: "Synchronous replication key updated by someone else" (patroni/patroni#2783).
-  if (stuck.length === 0) await leader.restartPatroni()
+  for (const member of members) if (!working.has(member.name)) await member.copyAnew()
 }
 
 async function commitOn({ port }: Member): Promise<void> {

@@ -12,7 +12,7 @@ interface PatroniStatus {
   role: string
   state: string
   /** The standbys of a leader. */
-  replication?: { application_name: string; state: string }[]
+  replication?: { application_name: string; state: string; sync_state: string }[]
 }
 
 export interface MemberOptions {
@@ -20,6 +20,8 @@ export interface MemberOptions {
   /** Of the whole cluster. Owned by the user of PostgreSQL. */
   folder: string
   etcdPort: number
+  /** The program. */
+  patroni: string
   /** The user of PostgreSQL, which does not run as root. */
   user: { uid: number; gid: number }
 }
@@ -81,7 +83,7 @@ export class Member implements AsyncDisposable {
   }
 
   start(): void {
-    this.#patroni = spawn('patroni', [this.#configFile], {
+    this.#patroni = spawn(this.#options.patroni, [this.#configFile], {
       ...this.#options.user,
       stdio: 'ignore',
     })
@@ -90,6 +92,13 @@ export class Member implements AsyncDisposable {
   /** Undefined while it does not run or is paused. */
   readStatus(): Promise<PatroniStatus | undefined> {
     return this.#ask<PatroniStatus>('/patroni')
+  }
+
+  /** Its role and state in a line. */
+  async describe(): Promise<string> {
+    const { role, state, replication = [] } = (await this.readStatus()) ?? { role: 'not answering' }
+    const standbys = replication.map((standby) => `${standby.application_name} ${standby.state} ${standby.sync_state}`)
+    return `${this.name}: ${[role, state, ...standbys].join(', ')}; all: ${(await this.readRoles()).join(', ')}`
   }
 
   /** The names of the standbys that follow this leader. */
@@ -131,16 +140,6 @@ export class Member implements AsyncDisposable {
     patroni.kill('SIGKILL')
     await exited
     if (postmaster !== undefined) await signalTree(postmaster, 'SIGKILL')
-  }
-
-  /** Starts Patroni anew beside its PostgreSQL, which goes on. */
-  async restartPatroni(): Promise<void> {
-    const patroni = this.#patroni
-    if (!patroni || patroni.exitCode !== null || patroni.signalCode !== null) return
-    const exited = once(patroni, 'exit')
-    patroni.kill('SIGKILL')
-    await exited
-    this.start()
   }
 
   /** The machine stands still. */
