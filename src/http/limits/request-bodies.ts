@@ -62,7 +62,8 @@ export function receiveBodies(app: FastifyInstance, maxBytes: number): void {
     payload.on('data', append).on('end', finish).on('error', finish)
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', app.receiveBody)
+  // Fastify parses a type that is not named anew for each request.
+  app.addContentTypeParser(['application/json', '*'], app.receiveBody)
 }
 
 function toFailure(reason: BodyRejection): Error {
