@@ -1,9 +1,10 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import { NotStartedError } from '../../batch.ts'
-import type { Passwords } from './connection.ts'
-import { nameOf } from '../statement.ts'
 import { isLockTimeout, isPasswordRejected } from '../errors.ts'
+import { nameOf } from '../statement.ts'
+import type { Passwords } from './connection.ts'
+import { IdleClients } from './idle-clients.ts'
 
 /** Measured: more concurrent calls of one statement gain nothing on two cores. */
 const maxConnectionsOfStatement = 4
@@ -28,6 +29,7 @@ interface Usage {
  */
 export class SharedPool implements PostgresPool {
   readonly #pool: pg.Pool
+  readonly #idle: IdleClients
   readonly #close: () => Promise<void>
   readonly #passwords: Passwords | undefined
   /** By statement text. The entries of named statements are kept; there are a few dozen. */
@@ -35,6 +37,7 @@ export class SharedPool implements PostgresPool {
 
   constructor(pool: pg.Pool, close: () => Promise<void>, passwords: Passwords | undefined) {
     this.#pool = pool
+    this.#idle = new IdleClients(pool)
     this.#close = close
     this.#passwords = passwords
   }
@@ -50,16 +53,21 @@ export class SharedPool implements PostgresPool {
   /** Runs one statement and returns its rows. */
   async run(text: string, values: unknown[]): Promise<unknown[]> {
     const usage = this.usageOf(text)
-    const client = await this.acquire(usage)
+    const client = this.tryAcquire(usage) ?? (await this.acquire(usage))
     try {
-      return (await queryFirst(client, usage, text, values)).rows
+      const { rows } = await client.query<object>(text, values)
+      usage.isBlocked = false
+      return rows
+    } catch (error) {
+      noteFailure(usage, error)
+      throw error
     } finally {
-      client.release()
-      this.release(usage)
+      this.release(usage, client)
     }
   }
 
   end(): Promise<void> {
+    this.#idle.close()
     return this.#close()
   }
 
@@ -73,16 +81,19 @@ export class SharedPool implements PostgresPool {
     return usage
   }
 
-  /** Returns a connection for its first statement. */
-  acquire(usage: Usage): Promise<pg.PoolClient> {
-    if (usage.connections >= maxConnectionsOf(usage)) return waitForTurn(usage).then(() => this.#connect(usage))
-    usage.connections += 1
-    return this.#connect(usage)
+  /** Returns a connection for its first statement if one is idle and the statement may use one more. */
+  tryAcquire(usage: Usage): pg.PoolClient | undefined {
+    if (usage.connections >= maxConnectionsOf(usage)) return undefined
+    const client = this.#idle.take()
+    if (client) usage.connections += 1
+    return client
   }
 
-  async #connect(usage: Usage): Promise<pg.PoolClient> {
+  async acquire(usage: Usage): Promise<pg.PoolClient> {
+    if (usage.connections >= maxConnectionsOf(usage)) await waitForTurn(usage)
+    else usage.connections += 1
     try {
-      return await (this.#passwords ? this.#connectWith(this.#passwords) : this.#pool.connect())
+      return this.#idle.take() ?? (await (this.#passwords ? this.#connectWith(this.#passwords) : this.#pool.connect()))
     } catch (error) {
       this.release(usage)
       throw error
@@ -100,7 +111,8 @@ export class SharedPool implements PostgresPool {
     })
   }
 
-  release(usage: Usage): void {
+  release(usage: Usage, client?: pg.PoolClient, isBroken?: boolean): void {
+    if (client) this.#idle.put(client, isBroken)
     usage.connections -= 1
     while (usage.waiting.length > 0 && usage.connections < maxConnectionsOf(usage)) {
       usage.connections += 1
@@ -132,20 +144,8 @@ function waitForTurn({ waiting }: Usage): Promise<void> {
   return promise
 }
 
-async function queryFirst(
-  client: pg.PoolClient,
-  usage: Usage,
-  text: string,
-  values: unknown[],
-): Promise<pg.QueryResult<object>> {
-  try {
-    const result = await client.query<object>(text, values)
-    usage.isBlocked = false
-    return result
-  } catch (error) {
-    usage.isBlocked = !usage.isTransaction && !usage.isNamed && isLockTimeout(error)
-    throw error
-  }
+function noteFailure(usage: Usage, error: unknown): void {
+  usage.isBlocked = !usage.isTransaction && !usage.isNamed && isLockTimeout(error)
 }
 
 /** Acquires its connection with the first statement and keeps it until it is released. */
@@ -167,14 +167,20 @@ class LazyClient implements PostgresPoolClient {
 
   async #queryFirst(text: string, values: unknown[]): Promise<unknown> {
     const usage = this.#pool.usageOf(text)
-    const client = await this.#pool.acquire(usage)
+    const client = this.#pool.tryAcquire(usage) ?? (await this.#pool.acquire(usage))
     this.#usage = usage
     this.#client = client
-    return queryFirst(client, usage, text, values)
+    try {
+      const result = await client.query<object>(text, values)
+      usage.isBlocked = false
+      return result
+    } catch (error) {
+      noteFailure(usage, error)
+      throw error
+    }
   }
 
   release(destroy?: boolean): void {
-    this.#client?.release(destroy)
-    if (this.#usage) this.#pool.release(this.#usage)
+    if (this.#usage) this.#pool.release(this.#usage, this.#client, destroy)
   }
 }
