@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { MessageEvent } from '../../contracts/events.ts'
 import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { statement, unnamedStatement } from '../platform/db/statement.ts'
+import { inTransaction, statement, unnamedStatement } from '../platform/db/statement.ts'
 import type { TracedItem } from '../platform/db/traced.ts'
 import { recordEvents, toUnrecordedEvent, type UnrecordedEvent } from '../webhooks/events.ts'
 import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../whatsapp/callbacks/read-identity.ts'
@@ -34,7 +34,7 @@ export const applyReplies = batchedByAccount<UserUpdate>({ name: 'apply_replies'
 async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly UserUpdate[])[]): Promise<StatusCounts[]> {
   const items = callbacks.flat()
   const replies = items.filter((item) => 'waMessageId' in item)
-  const { counts, recorded } = await deps.db.transaction().execute(async (trx) => {
+  const { counts, recorded } = await inTransaction(deps.db, async (trx) => {
     const find = indexByWamid(await findMessagesByWamid(trx, listRepliedTo(replies)))
     const ours = replies.filter((reply) => find(reply) !== undefined || isChoice(reply))
     const unseen = await claimUnseen(trx, ours)

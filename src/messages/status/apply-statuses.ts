@@ -1,5 +1,6 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient, unknownCode } from '../../../contracts/fields.ts'
+import { inTransaction } from '../../platform/db/statement.ts'
 import type { TracedItem } from '../../platform/db/traced.ts'
 import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
@@ -27,7 +28,7 @@ export const applyStatuses = batchedByAccount<IncomingStatus>({ name: 'apply_sta
 type Callbacks = readonly (readonly IncomingStatus[])[]
 
 async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
-  const { counts, emitted } = await deps.db.transaction().execute(async (trx) => {
+  const { counts, emitted } = await inTransaction(deps.db, async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, identityReports, counts } = fold(messages, callbacks)
     await writeStates(trx, changes)

@@ -62,7 +62,8 @@ function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | un
   const shared = new SharedPool(pool, close, connection.passwords)
   const db = openDialect(new PostgresDialect({ pool: shared }), tracing)
   // Kysely's connections record the spans.
-  if (!tracing) runDirectly(db, (text, values) => shared.run(text, values))
+  if (!tracing)
+    runDirectly(db, { run: (text, values) => shared.run(text, values), transact: (work) => shared.transact(work) })
   readinessChecks.set(db, () => reserve.query('select 1'))
   return db
 }

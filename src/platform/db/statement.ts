@@ -69,17 +69,33 @@ function toValue(value: unknown): unknown {
 function run<Params extends object, Row>(text: string, valuesOf: Compiled<Params>['valuesOf']): Statement<Params, Row> {
   return (db, params) => {
     const direct = runners.get(db)
-    if (direct) return direct(text, valuesOf(params)) as Promise<Row[]>
-    return db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(params))).then(({ rows }) => rows)
+    if (direct) return direct.run(text, valuesOf(params)) as Promise<Row[]>
+    return db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(params))).then(rowsOf)
   }
 }
 
-/** Runs a statement outside a transaction, and returns its rows. */
-export type RunDirectly = (text: string, values: unknown[]) => Promise<unknown[]>
+export function rowsOf<Row>({ rows }: { rows: Row[] }): Row[] {
+  return rows
+}
 
-const runners = new WeakMap<Kysely<Database>, RunDirectly>()
+type Work<Result> = (trx: Kysely<Database>) => Promise<Result>
 
-/** Runs the statements of this database without Kysely's executor, which allocates 17 KB for each. */
-export function runDirectly(db: Kysely<Database>, runner: RunDirectly): void {
+/** How a database runs statements and transactions without Kysely's executor, which allocates 17 KB for each. */
+export interface DirectRunner {
+  /** Runs a statement and returns its rows. */
+  run: (text: string, values: unknown[]) => Promise<unknown[]>
+  /** Undefined within a transaction. */
+  transact?: <Result>(work: Work<Result>) => Promise<Result>
+}
+
+const runners = new WeakMap<Kysely<Database>, DirectRunner>()
+
+export function runDirectly(db: Kysely<Database>, runner: DirectRunner): void {
   runners.set(db, runner)
+}
+
+/** Runs a transaction of the hot path, within the one that is running if there is one. */
+export function inTransaction<Result>(db: Kysely<Database>, work: Work<Result>): Promise<Result> {
+  if (db.isTransaction) return work(db)
+  return runners.get(db)?.transact?.(work) ?? db.transaction().execute(work)
 }

@@ -4,6 +4,7 @@ import { type Sentence, inEnglish } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import type { AuditOutcome, Database } from '../../platform/db/schema.ts'
+import { inTransaction } from '../../platform/db/statement.ts'
 import {
   type AuditKey,
   type AuditKeys,
@@ -157,8 +158,4 @@ async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys):
 /** Hashes the text as PostgreSQL returns it: without NUL and unpaired surrogates. */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{fffd}')
-}
-
-function inTransaction<Result>(db: Kysely<Database>, run: (trx: Kysely<Database>) => Promise<Result>): Promise<Result> {
-  return db.isTransaction ? run(db) : db.transaction().execute(run)
 }

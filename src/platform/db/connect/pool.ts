@@ -1,8 +1,10 @@
-import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type { PostgresPool, PostgresPoolClient, Transaction } from 'kysely'
 import type pg from 'pg'
 import { NotStartedError } from '../../batch.ts'
 import { isLockTimeout, isPasswordRejected } from '../errors.ts'
+import type { Database } from '../schema.ts'
 import { nameOf } from '../statement.ts'
+import { runTransaction } from './client-transaction.ts'
 import type { Passwords } from './connection.ts'
 import { IdleClients } from './idle-clients.ts'
 
@@ -63,6 +65,17 @@ export class SharedPool implements PostgresPool {
       throw error
     } finally {
       this.release(usage, client)
+    }
+  }
+
+  async transact<Result>(work: (trx: Transaction<Database>) => Promise<Result>): Promise<Result> {
+    const usage = this.usageOf('begin')
+    const client = this.tryAcquire(usage) ?? (await this.acquire(usage))
+    let isBroken = false
+    try {
+      return await runTransaction(client, work, () => (isBroken = true))
+    } finally {
+      this.release(usage, client, isBroken)
     }
   }
 
