@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../../platform/db/statement.ts'
-import { messageColumns, stateColumns, type StoredMessage } from '../message.ts'
+import { messageColumns, type MessageKey, type MessageState, stateColumns, type StoredMessage } from '../message.ts'
 
 /** How a status identifies its message: by our ID, which we pass to WhatsApp for this purpose, or only by the wamid. */
 export interface MessageReference {
@@ -87,11 +87,15 @@ export interface StateChange {
   message: StoredMessage
 }
 
-const writeAll = statement<Lists<StoredMessage>>(
+const writtenColumns = { accountId: messageColumns.accountId, id: messageColumns.id, ...stateColumns }
+
+const writeAll = statement<Lists<MessageKey & MessageState>>(
   'write_states',
-  // The rows exist. As an upsert, the update always uses the primary key (settle-store.ts).
-  ($) => `insert into messages (${namesOf(messageColumns)})
-  select * from unnest(${arraysOf($, messageColumns)})
+  // As an upsert, the update always uses the primary key (settle-store.ts). The rows are locked, so none is inserted, and the
+  // columns that a status never changes need only be valid.
+  ($) => `insert into messages (whatsapp_account_id, to_number, template_name, template_language, created_at,
+    ${namesOf(writtenColumns)})
+  select '', '', '', '', timestamptz '-infinity', r.* from unnest(${arraysOf($, writtenColumns)}) as r
   on conflict (account_id, id) do update set ${Object.values(stateColumns)
     .map(({ name }) => `${name} = excluded.${name}`)
     .join(', ')}`,
@@ -119,7 +123,7 @@ const writeWaMessageIds = statement<Lists<NewWaMessageId>>(
 export async function writeStates(db: Kysely<Database>, changes: readonly StateChange[]): Promise<void> {
   if (changes.length === 0) return
   const messages = changes.map(({ message }) => message)
-  await writeAll(db, listsOf(messageColumns, messages))
+  await writeAll(db, listsOf<MessageKey & MessageState>(writtenColumns, messages))
   const findable = changes
     // The wamid is empty if the recipient was erased.
     .filter(({ before, message }) => before.waMessageId === null && message.waMessageId)
