@@ -56,6 +56,11 @@ export function isDiskFull(error: unknown): boolean {
   return codeOf(error) === '53100'
 }
 
+/** Returns whether the server ends the connection after this error, or can no longer write. */
+export function isConnectionUseless(error: unknown): boolean {
+  return /^57P0[1-5]$|^25006$/.test(codeOf(error) ?? '')
+}
+
 /** Returns whether the server did not accept the password of a new connection. */
 export function isPasswordRejected(error: unknown): boolean {
   return codeOf(error) === '28P01'

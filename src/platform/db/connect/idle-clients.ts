@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { PreparedClient } from './prepared-client.ts'
 
 /** An idle connection is closed after this time, at most twice as long. */
 const idleMilliseconds = 10_000
@@ -11,7 +12,6 @@ export class IdleClients {
   readonly #pool: pg.Pool
   /** The last one is used next, so the first ones stay idle. */
   readonly #clients: pg.PoolClient[] = []
-  readonly #lost = new WeakSet<pg.PoolClient>()
   /** As many have been idle since the last check. */
   #unused = 0
   #timer: NodeJS.Timeout | undefined
@@ -29,7 +29,8 @@ export class IdleClients {
   }
 
   put(client: pg.PoolClient, isBroken = false): void {
-    if (isBroken || this.#lost.has(client)) return client.release(true)
+    // The pool makes clients of this class.
+    if (isBroken || (client as pg.PoolClient & PreparedClient).isLost) return client.release(true)
     // Callers who wait for a connection wait in the pool.
     if (this.#isClosed || this.#pool.waitingCount > 0) return client.release()
     this.#clients.push(client)
@@ -52,7 +53,6 @@ export class IdleClients {
   }
 
   #lose(client: pg.PoolClient, error: Error): void {
-    this.#lost.add(client)
     const index = this.#clients.indexOf(client)
     if (index === -1) return
     this.#clients.splice(index, 1)

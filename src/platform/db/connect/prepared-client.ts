@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
+import { isConnectionUseless } from '../errors.ts'
 import { nameOf } from '../statement.ts'
 import { AuthenticatedClient } from './connection.ts'
 
@@ -11,10 +12,13 @@ export const resetStatementTimeout = `select set_config(name, reset_val, false) 
 export class PreparedClient extends AuthenticatedClient {
   readonly #readTimeout: ReadTimeout
   readonly #columns: PreparedColumns = new Map()
+  /** Whether the connection is lost, or will be. */
+  isLost = false
 
   constructor({ query_timeout: milliseconds = 0, ...options }: pg.ClientConfig = {}) {
     super(options)
     this.#readTimeout = new ReadTimeout(milliseconds, (error) => streamOf(this).destroy(error))
+    this.on('error', () => (this.isLost = true))
   }
 
   // One signature for all overloads of `pg`: other queries are passed on unchanged.
@@ -42,6 +46,7 @@ export class PreparedClient extends AuthenticatedClient {
     // A function that is assigned to a property as it is created keeps what it refers to until a full collection.
     const ended: Callback = (error, result) => {
       this.#readTimeout.end(query)
+      if (error && isConnectionUseless(error)) this.isLost = true
       callback(error, result)
     }
     query.callback = ended
