@@ -128,8 +128,9 @@ async function replayCode(
   const { message } = earlier
   caller.onMessage?.(message.id)
   const { accountId } = caller
+  const { to, purpose } = input
   const sent = replay(earlier, keyed)
-  const times = await findCodeTimes(deps.db, { accountId, ...input }, message.id)
+  const times = await findCodeTimes(deps.db, { accountId, to, purpose }, message.id)
   caller.onReplay?.()
   return { ...sent, ...toTimes(times ?? estimateTimes(message, input)) }
 }
@@ -143,7 +144,8 @@ async function findCodeOnItsWay(deps: Pick<Deps, 'db'>, request: CodeRequest): P
   const { accountId } = caller
   const earlier = keyed && (await findEarlierRequest(deps.db, accountId, keyed.key))
   if (keyed && earlier) return replayCode(deps, request, keyed, earlier)
-  const recent = await findRecentCode(deps.db, { accountId, ...input }, codeLimits.secondsBetweenSends)
+  const { to, purpose } = input
+  const recent = await findRecentCode(deps.db, { accountId, to, purpose }, codeLimits.secondsBetweenSends)
   if (!recent || !isSameRequest(recent.requestHash, hashes)) return undefined
   // The first request with this key has not recorded its message yet.
   if (keyed) throw keyInUse()

@@ -272,6 +272,29 @@ test('answers a retry without an Idempotency-Key with the code that is on its wa
   expect(countSends() - before).toBe(2)
 })
 
+test('recognizes a retry that names its WhatsApp account', async () => {
+  const change = { accountId: account.whatsAppAccountId }
+  const first = await send(change)
+  const retry = await send(change)
+  expect(retry.headers['idempotent-replayed']).toBe('true')
+  expect(retry.json()).toEqual(first.json())
+
+  await letPass(30)
+  const keyed = await sendWithKey('login-1', change)
+  // The times are those of the code, not an estimate.
+  await letPass(30)
+  const { createdAt, expiresAt } = await server.deps.db
+    .selectFrom('one_time_codes')
+    .select(['created_at as createdAt', 'expires_at as expiresAt'])
+    .where('message_id', '=', String(keyed.json().data['messageId']))
+    .executeTakeFirstOrThrow()
+  expect((await sendWithKey('login-1', change)).json().data).toEqual({
+    ...keyed.json().data,
+    expiresAt: expiresAt.toISOString(),
+    resendAt: new Date(createdAt.getTime() + 30_000).toISOString(),
+  })
+})
+
 test.each([
   { what: 'another code', change: { code: '222222' } },
   { what: 'another number of attempts', change: { code: '111111', maxAttempts: 1 } },
