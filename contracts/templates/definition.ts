@@ -239,6 +239,11 @@ export function listVariables(text: string): string[] {
   return [...new Set([...text.matchAll(variablePattern)].map(([, key = '']) => key))]
 }
 
+/** The example of a variable, which can have the name of an inherited property, such as `constructor`; `''` without one. */
+export function exampleOfVariable({ examples = {} }: Pick<TemplateBodyDefinition, 'examples'>, key: string): string {
+  return Object.hasOwn(examples, key) ? (examples[key] ?? '') : ''
+}
+
 /** Whether the variables of a template are numbered. A template without variables counts as numbered. */
 export function isNumbered({
   header,

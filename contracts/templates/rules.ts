@@ -2,6 +2,7 @@ import { formatPath } from '../errors.ts'
 import { type Fact, inEnglish } from '../facts/fact.ts'
 import { templateProblems as problems } from '../facts/template-problems.ts'
 import {
+  exampleOfVariable,
   isNumbered,
   listVariables,
   type TemplateBodyDefinition,
@@ -203,13 +204,14 @@ function countOf(...values: unknown[]): number {
 }
 
 function checkBody(
-  { text, examples = {} }: TemplateBodyDefinition,
+  body: TemplateBodyDefinition,
   path: Path,
   { numbered, maxCharacters }: { numbered: boolean; maxCharacters: number },
 ): TemplateProblem[] {
+  const { text, examples = {} } = body
   const at = (...fields: string[]): Path => [...path, ...fields]
   const keys = listVariables(text)
-  const missing = keys.filter((key) => (examples[key] ?? '').trim() === '')
+  const missing = keys.filter((key) => exampleOfVariable(body, key).trim() === '')
   const unknown = Object.keys(examples).filter((key) => !keys.includes(key))
   return [
     ...problemIf(text.trim() === '', at('text'), problems.blank()),
@@ -224,7 +226,7 @@ function checkBody(
     })),
     ...unknown.map((key) => ({ path: at('examples', key), problem: problems.noSuchVariable({ key }) })),
     ...keys.flatMap((key) =>
-      problemIf(/[\n\t]| {5}/.test(examples[key] ?? ''), at('examples', key), problems.exampleSpaces()),
+      problemIf(/[\n\t]| {5}/.test(exampleOfVariable(body, key)), at('examples', key), problems.exampleSpaces()),
     ),
   ]
 }

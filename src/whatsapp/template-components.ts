@@ -1,6 +1,7 @@
 import {
   type AuthenticationDefinition,
   buttonTypes,
+  exampleOfVariable,
   isNumbered,
   listVariables,
   type TemplateBodyDefinition,
@@ -49,12 +50,13 @@ function toHeader({ format, text, example, sample }: TemplateHeaderDefinition, n
   return { type: 'HEADER', format, text: text ?? '', example: values }
 }
 
-function toBody({ text, examples = {} }: TemplateBodyDefinition, numbered: boolean): StoredComponent {
+function toBody(body: TemplateBodyDefinition, numbered: boolean): StoredComponent {
+  const { text } = body
   const keys = listVariables(text)
   if (keys.length === 0) return { type: 'BODY', text }
   const example = numbered
-    ? { body_text: [keys.toSorted((a, b) => Number(a) - Number(b)).map((key) => examples[key] ?? '')] }
-    : { body_text_named_params: keys.map((key) => ({ param_name: key, example: examples[key] ?? '' })) }
+    ? { body_text: [keys.toSorted((a, b) => Number(a) - Number(b)).map((key) => exampleOfVariable(body, key))] }
+    : { body_text_named_params: keys.map((key) => ({ param_name: key, example: exampleOfVariable(body, key) })) }
   return { type: 'BODY', text, example }
 }
 

@@ -103,6 +103,7 @@ describe('rejects', () => {
     ['a variable with capitals', body('Hi {{Name}}!', { Name: 'A' }), '{{name}}, not {{Name}}.'],
     ['three line breaks', body('Hi.\n\n\nBye.'), 'body.text: must not have more than two line breaks in a row.'],
     ['a missing example', body('Hi {{1}}!'), 'body.examples.1: is required: WhatsApp reviews an example'],
+    ['a missing example of {{constructor}}', body('Hi {{constructor}}!'), 'body.examples.constructor: is required'],
     ['a surplus example', body('Hi.', { '1': 'A' }), 'body.examples.1: must be left out: the text has no {{1}}.'],
     ['a line break in an example', body('Hi {{1}}!', { '1': 'A\nB' }), 'body.examples.1: must not have a line break'],
     ['a text header without text', { ...base, header: { format: 'TEXT' } }, 'header.text: is required'],

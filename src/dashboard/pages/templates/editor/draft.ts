@@ -6,6 +6,7 @@ import { translate } from '../../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../../contracts/api/template.ts'
 import { codeTexts } from '../../../../../contracts/templates/code-texts.ts'
 import {
+  exampleOfVariable,
   listVariables,
   type TemplateBodyDefinition,
   type TemplateButtonDefinition,
@@ -91,7 +92,7 @@ const noSample = msg`Choose a file or enter a link: WhatsApp reviews a sample of
 export function withBodyText(body: TemplateBodyDefinition | undefined, text: string): TemplateBodyDefinition {
   const keys = listVariables(text)
   if (keys.length === 0) return { text }
-  return { text, examples: Object.fromEntries(keys.map((key) => [key, body?.examples?.[key] ?? ''])) }
+  return { text, examples: Object.fromEntries(keys.map((key) => [key, exampleOfVariable(body ?? {}, key)])) }
 }
 
 /** The next variable, for the button that inserts one: a number, or a name among named ones, which cannot be mixed. */
@@ -252,8 +253,10 @@ export function toPreview(template: TemplateDefinition): TemplateComponent[] {
 }
 
 /** Fills the variables of a card, because each card has its own. */
-function fillBody({ text, examples = {} }: TemplateBodyDefinition): TemplateBodyDefinition {
-  return { text: text.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (whole, key: string) => examples[key] || whole) }
+function fillBody(body: TemplateBodyDefinition): TemplateBodyDefinition {
+  return {
+    text: body.text.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (whole, key: string) => exampleOfVariable(body, key) || whole),
+  }
 }
 
 /** The variable values of the preview. */

@@ -4,6 +4,7 @@ import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } f
 import { IconVariablePlus } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
 import {
+  exampleOfVariable,
   listVariables,
   type TemplateBodyDefinition,
   type TemplateHeaderDefinition,
@@ -149,8 +150,8 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
           />
           <TextInput
             label={t`Example of ${`{{${key}}}`}`}
-            value={value?.examples?.[key] ?? ''}
-            error={errorOf(`${path}.examples.${key}`, value?.examples?.[key])}
+            value={exampleOfVariable(value ?? {}, key)}
+            error={errorOf(`${path}.examples.${key}`, exampleOfVariable(value ?? {}, key))}
             onChange={({ currentTarget }) =>
               onChange({ text, examples: { ...value?.examples, [key]: currentTarget.value } })
             }

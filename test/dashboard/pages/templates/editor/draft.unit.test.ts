@@ -109,3 +109,13 @@ test('renames a variable everywhere, with its example', () => {
     examples: { first_name: 'Ada', '2': 'Grace' },
   })
 })
+
+test('shows no inherited property as the example of a variable of its name', () => {
+  const body = withBodyText(undefined, 'Hi {{constructor}}!')
+  expect(body).toEqual({ text: 'Hi {{constructor}}!', examples: { constructor: '' } })
+
+  const card = { ...newCard(), body: { text: 'Hi {{constructor}}!' } }
+  const draft = { ...blankTemplate, body: { text: 'Hi {{constructor}}!' }, cards: [card, card] }
+  expect(JSON.stringify(toPreview(draft))).not.toContain('native code')
+  expect(listProblems(toSubmission(draft))).toHaveProperty(['body.examples.constructor'])
+})
