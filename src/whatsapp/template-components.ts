@@ -234,7 +234,7 @@ function readButton(button: GraphButton): TemplateButtonDefinition | string {
 }
 
 /** WhatsApp lists the example of a URL either in full or as the variable's value only. */
-function cutBase(example: string, url: string | undefined): string {
+export function cutBase(example: string, url: string | undefined): string {
   const base = url?.replace(/\{\{[^{}]*\}\}$/, '') ?? ''
   return base !== '' && example.startsWith(base) && example.length > base.length ? example.slice(base.length) : example
 }

@@ -7,7 +7,7 @@ import type {
 } from '../../../contracts/templates/definition.ts'
 import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
 import type { Deps } from '../../deps.ts'
-import { toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
+import { cutBase, toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import { scheduleSync } from '../../whatsapp-accounts/store.ts'
 import type { TemplateRow } from '../store.ts'
@@ -106,12 +106,12 @@ function toComparable(template: TemplateDefinition, listed: TemplateDefinition):
   return sortKeys({
     ...rest,
     ...(header && { header: withoutSample(header) }),
-    ...(rest.buttons && { buttons: rest.buttons.map(withoutPlus) }),
+    ...(rest.buttons && { buttons: rest.buttons.map(toComparableButton) }),
     ...(cards && {
       cards: cards.map((card) => ({
         ...card,
         header: withoutSample(card.header),
-        ...(card.buttons && { buttons: card.buttons.map(withoutPlus) }),
+        ...(card.buttons && { buttons: card.buttons.map(toComparableButton) }),
       })),
     }),
     ...(authentication && {
@@ -128,9 +128,13 @@ function toComparable(template: TemplateDefinition, listed: TemplateDefinition):
   })
 }
 
-/** WhatsApp lists a number with or without its plus sign. */
-function withoutPlus({ phoneNumber, ...button }: TemplateButtonDefinition): object {
-  return { ...button, ...(phoneNumber !== undefined && { phoneNumber: phoneNumber.replace(/^\+/, '') }) }
+/** WhatsApp lists a number with or without its plus sign, and the example of a URL with or without its start. */
+function toComparableButton({ phoneNumber, example, ...button }: TemplateButtonDefinition): object {
+  return {
+    ...button,
+    phoneNumber: phoneNumber?.replace(/^\+/, ''),
+    example: example && cutBase(example, button.url),
+  }
 }
 
 function withoutSample({ format, text, example }: TemplateHeaderDefinition): object {

@@ -364,6 +364,17 @@ describe('changes a template', () => {
     expect(server.simulator.requests).toHaveLength(before)
   })
 
+  test('without calling WhatsApp if the example of a URL is the whole URL', async () => {
+    const url = 'https://example.com/orders/'
+    const buttons = [{ type: 'URL', text: 'Track', url: `${url}{{1}}`, example: `${url}B-7` }]
+    await change('create', { ...template, buttons })
+    const before = server.simulator.requests.length
+
+    expect((await change('update', { ...template, buttons })).json().data).toMatchObject({ changed: false })
+    expect((await change('create', { ...template, buttons })).json().data).toMatchObject({ changed: false })
+    expect(server.simulator.requests).toHaveLength(before)
+  })
+
   test('not the category of an approved one', async () => {
     await change('create', template)
     await reviewed('APPROVED')
