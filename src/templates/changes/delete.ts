@@ -3,7 +3,7 @@ import type { deleteTemplate as contract } from '../../../contracts/api/template
 import { invalidField } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import { isUnknownObject } from '../../whatsapp/error-codes.ts'
-import { findTemplate } from '../store.ts'
+import { findTemplate, type TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
 import { openTemplateAccount } from './template-account.ts'
@@ -39,7 +39,8 @@ export async function deleteTemplate(
     templateId: allLanguages ? undefined : firstId,
   })
   // A template that WhatsApp no longer has counts as deleted.
-  if (!deleted.ok && !(deleted.refused && (await isMissing(deps, accessToken, firstId))))
+  const isRefused = !deleted.ok && deleted.refused && deleted.transient !== true
+  if (!deleted.ok && !(isRefused && (await areMissing(deps, accessToken, chosen))))
     throw await explainTemplateFailure(deps, account, deleted)
   const languages = chosen.map((row) => row.language)
   await markTemplatesDeleted(deps.db, key, { languages, at: deps.now() })
@@ -57,6 +58,11 @@ async function isKnownName(
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+async function areMissing(deps: ChangeDeps, accessToken: string, rows: readonly TemplateRow[]): Promise<boolean> {
+  for (const { templateId } of rows) if (!(await isMissing(deps, accessToken, templateId))) return false
+  return true
 }
 
 /** WhatsApp's error texts are in the language of the token's user, so this reads the template itself. */

@@ -428,6 +428,45 @@ describe('deletes a template', () => {
     expect((await change('delete', { name: 'invoice', language: 'en' })).json().data['languages']).toEqual(['en'])
   })
 
+  test('in all languages if WhatsApp has none of them', async () => {
+    list().remove('order_shipped', 'en')
+    list().remove('order_shipped', 'es')
+
+    const deleted = await change('delete', { name: 'order_shipped', allLanguages: true })
+    expect(deleted.json().data['languages']).toEqual(['en', 'es'])
+  })
+
+  test.each([
+    { why: 'WhatsApp has one of them', error: { message: 'Invalid', code: 100 }, code: 'TEMPLATE_REFUSED' },
+    { why: 'it may not', error: { message: 'No permission', code: 200 }, code: 'TEMPLATE_REFUSED' },
+  ])('in no language if WhatsApp refuses all, because $why', async ({ error, code }) => {
+    list().remove('order_shipped', 'en')
+    server.simulator.intercept(({ method }) =>
+      method === 'DELETE' ? { kind: 'json', status: 400, body: { error } } : undefined,
+    )
+    const refused = await change('delete', { name: 'order_shipped', allLanguages: true })
+    server.simulator.intercept(undefined)
+
+    expect(refused.json().error.code).toBe(code)
+    expect((await change('delete', { name: 'order_shipped', allLanguages: true })).json().data['languages']).toEqual([
+      'en',
+      'es',
+    ])
+  })
+
+  test('not if WhatsApp refuses it for now', async () => {
+    list().remove('invoice', 'en')
+    server.simulator.intercept(({ method }) =>
+      method === 'DELETE'
+        ? { kind: 'json', status: 400, body: { error: { message: 'Too many calls', code: 80008 } } }
+        : undefined,
+    )
+    const refused = await change('delete', { name: 'invoice', language: 'en' })
+    server.simulator.intercept(undefined)
+
+    expect(refused.json().error.code).toBe('WHATSAPP_THROTTLED')
+  })
+
   test('not if its name is unknown', async () => {
     expect((await change('delete', { name: 'order_shiped', language: 'en' })).json().error.message).toContain(
       'Did you mean',
