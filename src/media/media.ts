@@ -15,6 +15,7 @@ import {
   markDeleted,
   markExpired,
   type MediaRow,
+  type Page,
   removeRow,
 } from './store.ts'
 import { kindOfType } from './types.ts'
@@ -91,36 +92,41 @@ const batchSize = 100
 /** Longer than any upload takes. */
 const abandonedMilliseconds = 60 * 60_000
 
-/** Deletes expired files, and the stored files of uploads that were not completed. */
+/** Deletes expired files, and the stored files of removed accounts and of uploads that were not completed. */
 export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
+  const { db, media } = deps
   const now = deps.now()
-  await markExpired(deps.db, now)
-  await deleteExpiredWhatsAppMediaIds(deps.db, now)
-  await removeOfAccounts(deps)
-  await removeUnfinished(deps, new Date(now.getTime() - abandonedMilliseconds))
-}
-
-/** Deletes the files of removed accounts. If the store is unavailable, the next run tries again. */
-async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Promise<void> {
-  for (;;) {
-    const removed = await findFilesOfRemovedAccounts(db, batchSize)
-    for (const { id } of removed) {
+  await markExpired(db, now)
+  await deleteExpiredWhatsAppMediaIds(db, now)
+  await removeEach(
+    deps,
+    (page) => findFilesOfRemovedAccounts(db, page),
+    async ({ id }) => {
       await media.store.delete(id)
       await deleteRemovedMediaRow(db, id)
-    }
-    if (removed.length < batchSize) return
-  }
+    },
+  )
+  const startedBefore = new Date(now.getTime() - abandonedMilliseconds)
+  await removeEach(
+    deps,
+    (page) => findDeletable(db, startedBefore, page),
+    (row) => removeFile(deps, row),
+  )
 }
 
 /** A file that cannot be deleted does not block the others; the next run tries it again. */
-async function removeUnfinished(deps: Pick<Deps, 'db' | 'media' | 'log'>, startedBefore: Date): Promise<void> {
+async function removeEach<Row extends { id: string; accountId?: string }>(
+  { log }: Pick<Deps, 'log'>,
+  find: (page: Page) => Promise<Row[]>,
+  remove: (row: Row) => Promise<void>,
+): Promise<void> {
   let after = ''
   for (;;) {
-    const rows = await findDeletable(deps.db, { startedBefore, after, limit: batchSize })
+    const rows = await find({ after, limit: batchSize })
     for (const row of rows) {
       after = row.id
-      await removeFile(deps, row).catch((error: unknown) =>
-        deps.log.warn({ err: error, accountId: row.accountId, mediaId: row.id }, 'could not delete a stored file'),
+      await remove(row).catch((error: unknown) =>
+        log.warn({ err: error, accountId: row.accountId, mediaId: row.id }, 'could not delete a stored file'),
       )
     }
     if (rows.length < batchSize) return

@@ -138,10 +138,17 @@ export async function markExpired(db: Kysely<Database>, now: Date): Promise<void
     .execute()
 }
 
+/** At most `limit` rows, in the order of their IDs. */
+export interface Page {
+  after: string
+  limit: number
+}
+
 /** Returns files of all accounts that are deleted, or whose upload stopped in the middle before `startedBefore`. */
 export function findDeletable(
   db: Kysely<Database>,
-  { startedBefore, after, limit }: { startedBefore: Date; after: string; limit: number },
+  startedBefore: Date,
+  { after, limit }: Page,
 ): Promise<Pick<MediaRow, 'id' | 'accountId'>[]> {
   return db
     .selectFrom('media')
@@ -159,8 +166,8 @@ export function findDeletable(
 }
 
 /** Returns files of removed accounts, whose rows no longer exist. */
-export function findFilesOfRemovedAccounts(db: Kysely<Database>, limit: number): Promise<{ id: string }[]> {
-  return db.selectFrom('removed_media').select('id').limit(limit).execute()
+export function findFilesOfRemovedAccounts(db: Kysely<Database>, { after, limit }: Page): Promise<{ id: string }[]> {
+  return db.selectFrom('removed_media').select('id').where('id', '>', after).orderBy('id').limit(limit).execute()
 }
 
 export async function deleteRemovedMediaRow(db: Kysely<Database>, id: string): Promise<void> {

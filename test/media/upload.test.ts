@@ -850,6 +850,29 @@ test('deletes the files of an account that is removed', async () => {
   expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 
+test('deletes other files if one cannot be deleted', async () => {
+  const removed = await server.account()
+  const ids = [await uploadImage(removed), await uploadImage(removed), await uploadImage()].toSorted()
+  await server.deps.db.updateTable('media').set({ deleted_at: new Date() }).where('id', 'in', ids).execute()
+  const [stuck = '', ...others] = ids
+  const place = path.join(media.folder, 'store', stuck.slice(-2), stuck)
+  await rm(place)
+  await mkdir(path.join(place, 'in the way'), { recursive: true })
+
+  await removeAccount(server.deps.db, removed.accountId)
+  await cleanUpMedia(server.deps)
+
+  const files = await listKeptFiles()
+  for (const id of others) expect(files).not.toContain(id)
+  expect(
+    server.log.filter((line) => line.includes(stuck) && line.includes('could not delete a stored file')),
+  ).toHaveLength(1)
+
+  await rm(place, { recursive: true })
+  await cleanUpMedia(server.deps)
+  expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
+})
+
 test('deletes expired files, and no others', async () => {
   const [expired, kept] = [await uploadImage(), await uploadImage()]
   await server.deps.db
