@@ -3,6 +3,7 @@ import type { DeletedMedia, Media } from '../../contracts/api/media.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
+import { readDatabaseClock } from '../platform/db/clock.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
 import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
@@ -93,9 +94,9 @@ const batchSize = 100
 const abandonedMilliseconds = 60 * 60_000
 
 /** Deletes expired files, and the stored files of removed accounts and of uploads that were not completed. */
-export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
+export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'media' | 'log'>): Promise<void> {
   const { db, media } = deps
-  const now = deps.now()
+  const now = await readDatabaseClock(db)
   await markExpired(db, now)
   await deleteExpiredWhatsAppMediaIds(db, now)
   await removeEach(

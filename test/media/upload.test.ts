@@ -873,6 +873,16 @@ test('deletes other files if one cannot be deleted', async () => {
   expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 
+test('deletes no file early if the clock of the process is wrong', async () => {
+  const kept = await uploadImage()
+
+  const ahead = { ...server.deps, now: () => new Date(Date.now() + 100 * 86_400_000) }
+  await cleanUpMedia(ahead)
+
+  expect(await listKeptFiles()).toContain(kept)
+  expect((await account.get(`/api/v1/media/${kept}`)).statusCode).toBe(200)
+})
+
 test('deletes expired files, and no others', async () => {
   const [expired, kept] = [await uploadImage(), await uploadImage()]
   await server.deps.db
