@@ -81,14 +81,15 @@ function listRepliedTo(replies: readonly IncomingReply[]): { accountId: string; 
 }
 
 /**
- * A text such as STOP counts even if it does not reply to a message of ours. The label of a button counts only if WhatsApp
- * does not say which message it belongs to: an unknown message is of another sender.
+ * A text such as STOP or START counts even if it does not reply to a message of ours. A button with such a label opts out,
+ * whichever message it belongs to: it reached our number, and the message can be deleted by now. It opts in only if
+ * WhatsApp does not say which message it belongs to, because an unknown message can be of another sender.
  */
 export function isChoice(reply: UserReply): boolean {
   // Names the number of a person who hides it, whichever message asked for it.
   if (reply.kind === 'contact') return isKnown(reply.from)
-  const isOurs = reply.kind === 'text' || reply.repliesTo === undefined
-  return isOurs && isKnown(reply.from) && readChoice(reply) !== undefined
+  const choice = isKnown(reply.from) ? readChoice(reply) : undefined
+  return choice === 'out' || (choice === 'in' && (reply.kind === 'text' || reply.repliesTo === undefined))
 }
 
 /** Names of users whose messages are ignored are not stored. */

@@ -202,17 +202,29 @@ test.each([
   expect(await listSuppressed()).toEqual(out ? [[exampleSend.to, 'reply']] : [])
 })
 
-test('treats a tap on a button with such a label or payload as an opt-out unless it replies to a message of another sender', async () => {
+test('treats a tap on a button with such a label or payload as an opt-out', async () => {
   const { waMessageId } = await sendOne(account)
-  await receiveMessages([
-    userMessage(tap('Stop promotions', 'x'), newWamid()),
-    userMessage(tap('Yes', 'yes'), waMessageId),
-  ])
+  await receiveMessages([userMessage(tap('Yes', 'yes'), waMessageId)])
   expect(await listSuppressed()).toEqual([])
 
   await receiveMessages([userMessage(tap('No more of this', 'STOP'), waMessageId)])
 
   expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
+})
+
+test('applies an opt-out by a button of an unknown message, which may be deleted, but no opt-in', async () => {
+  await receiveMessages([userMessage(tap('Stop promotions', 'x'), newWamid(), { at: replyTime })])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
+
+  await receiveMessages([userMessage(tap('START'), newWamid(), { at: replyTime + 10 })])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
+  expect(await listRecorded(server, account)).toMatchObject([
+    { type: 'recipient.opted_out', data: { to: exampleSend.to, reason: 'reply' } },
+  ])
+
+  const { waMessageId } = await sendOne(account)
+  await receiveMessages([userMessage(tap('START'), waMessageId, { at: replyTime + 20 })])
+  expect(await listSuppressed()).toEqual([])
 })
 
 test('never treats the response of a flow as an opt-out', async () => {
