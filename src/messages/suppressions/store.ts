@@ -77,9 +77,13 @@ function isOfRecipient(accountId: string, recipient: string, hashKey: HashKey | 
   ))`
 }
 
-/** Keeps the row, so that a late, older opt-out has no effect. Returns false if the recipient was not suppressed. */
+/**
+ * Keeps the rows, so that a late, older opt-out has no effect. Those of an erased person have one ID, and the number finds
+ * only one of them. Returns false if the recipient was not suppressed. Requires the lock of the account's recipients
+ * (recipients/store.ts).
+ */
 export async function unsuppress(
-  db: Kysely<Database>,
+  trx: Kysely<Database>,
   {
     accountId,
     recipient,
@@ -88,7 +92,13 @@ export async function unsuppress(
     at,
   }: { accountId: string; recipient: string; hashKey: HashKey | undefined; id: string; at: Date },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const found = trx
+    .selectFrom('suppressions')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where(isOfRecipient(accountId, recipient, hashKey))
+    .where('suppressed', '=', true)
+  const { numUpdatedRows } = await trx
     .updateTable('suppressions')
     .set({
       suppressed: false,
@@ -101,7 +111,7 @@ export async function unsuppress(
       added_by: null,
     })
     .where('account_id', '=', accountId)
-    .where(isOfRecipient(accountId, recipient, hashKey))
+    .where('id', 'in', found)
     .where('suppressed', '=', true)
     .executeTakeFirst()
   return numUpdatedRows > 0n

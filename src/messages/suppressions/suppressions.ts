@@ -19,6 +19,7 @@ import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { isUserId, recipientOf } from '../recipients/plan-identities.ts'
+import { lockRecipients } from '../recipients/store.ts'
 import { applyChoices } from './choices-store.ts'
 import { findHashKey, storedKeysOf, toNumberKey } from './number-key.ts'
 import { findSuppressions, type ListedSuppression, unsuppress } from './store.ts'
@@ -147,7 +148,10 @@ export async function removeSuppression(
 ): Promise<OutputOf<typeof removeContract>> {
   const recipient = recipientOf(given)
   const hashKey = await findHashKey(deps.db, deps.secrets)
-  const removed = await unsuppress(deps.db, { accountId, recipient, hashKey, id: deps.newId('sup'), at: deps.now() })
+  const removed = await deps.db.transaction().execute(async (trx) => {
+    await lockRecipients(trx, [accountId])
+    return unsuppress(trx, { accountId, recipient, hashKey, id: deps.newId('sup'), at: deps.now() })
+  })
   if (removed) await releaseEntry(deps.db, accountId)
   return { to: recipient, removed }
 }

@@ -594,6 +594,36 @@ test.each([
   expect((await sendMarketing(first)).statusCode).toBe(200)
 })
 
+test('removes an erased person under all their names', async () => {
+  const { waMessageId } = await sendOne(account)
+  const recipient = { recipient_id: exampleSend.to, recipient_user_id: 'ES.1001' }
+  await report(server, account, [status('delivered', waMessageId, { recipient })])
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
+  await account.trpc.suppression.add.mutate({ to: '34600777015' })
+  await erase(server, exampleSend.to)
+
+  expect(await account.trpc.suppression.remove.mutate({ to: exampleSend.to })).toMatchObject({ removed: true })
+
+  expect(await listSuppressed()).toEqual([['34600777015', 'manual']])
+  const sent = await account.post('/api/v1/message/send', { ...marketing, to: undefined, recipient: 'ES.1001' })
+  expect(sent.statusCode).toBe(200)
+})
+
+test('removes an entry that is being stored at the same time', async () => {
+  const { db } = server.deps
+  const stop = { accountId: account.accountId, recipient: exampleSend.to, choice: 'out', reason: 'reply' } as const
+  let answer: { removed: boolean } | undefined
+  await db.transaction().execute(async (trx) => {
+    await applyChoices(server.deps, trx, [{ ...stop, at: new Date() }])
+    void account.trpc.suppression.remove.mutate({ to: exampleSend.to }).then((one) => (answer = one))
+    const locks = sql`select from pg_locks where locktype = 'advisory' and not granted`
+    await expect.poll(async () => answer !== undefined || (await locks.execute(db)).rows.length > 0).toBe(true)
+  })
+
+  await expect.poll(() => answer).toMatchObject({ removed: true })
+  expect(await listSuppressed()).toEqual([])
+})
+
 test('checks many erased recipients at once', async () => {
   const numbers = Array.from({ length: 30 }, (_, index) => `346007780${String(index).padStart(2, '0')}`)
   await account.trpc.suppression.import.mutate({ recipients: numbers.slice(0, 20) })
