@@ -7,9 +7,12 @@ import { settleCheck, spendCheck } from './limits.ts'
 import { isCorrectCode } from './code.ts'
 import { type CodeKey, consumeAttempt, explainUncheckable, useCode } from './store.ts'
 
-/** An attempt is used up before the comparison, and a correct code is deleted by exactly one request. */
+/**
+ * An attempt is used up before the comparison, and a correct code is deleted by exactly one request. From then on, the
+ * caller gets the result whatever happens: a retry would not find the code.
+ */
 export async function checkCode(
-  deps: Pick<Deps, 'db' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   { accountId }: Caller,
   { to, code, purpose, clientIp }: InputOf<typeof contract>,
 ): Promise<OutputOf<typeof contract>> {
@@ -19,7 +22,12 @@ export async function checkCode(
   if (!attempt) throw await explain(deps, key)
   if (!isCorrectCode(deps.secrets, attempt.id, code, attempt.mac)) throw incorrect(attempt.attemptsLeft)
   if (!(await useCode(deps.db, key, attempt.id))) throw notFound()
-  await settleCheck(deps, accountId, { to, clientIp })
+  await settleCheck(deps, accountId, { to, clientIp }).catch((error: unknown) =>
+    deps.log.warn(
+      { err: error, accountId },
+      'could not reset the limits after a correct code; they end within an hour',
+    ),
+  )
   return { verified: true, to, purpose }
 }
 

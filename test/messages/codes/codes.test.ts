@@ -8,7 +8,7 @@ import { generateCode } from '../../../src/messages/codes/code.ts'
 import { deleteOldCodes } from '../../../src/messages/codes/store.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { erase } from '../../support/erase.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { nodeForTest, startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
 
 const base = { to: '34600111222', template: 'login_code', language: 'en' }
@@ -461,6 +461,20 @@ test('accepts codes from before a key rotation while the old key is in the ring'
   expect(await checkCode(during, own, { ...input, to: '34600111222' })).toMatchObject({ verified: true })
   const after = { ...node.deps, secrets: createSecretBox([newKey], randomBytes) }
   await expect(checkCode(after, own, { ...input, to: '34600111333' })).rejects.toThrow('incorrect code')
+})
+
+test('accepts a code even if its limits cannot be reset', async () => {
+  const node = await forTest(startTestServer())
+  const own = await node.account()
+  await own.post('/api/v1/code/send', { ...base, code: '481516' })
+  await sql`create function fail() returns trigger language plpgsql as
+    $$ begin raise exception 'disk full' using errcode = '53100'; end $$`.execute(node.deps.db)
+  await sql`create trigger fail before update on one_time_code_limits execute function fail()`.execute(node.deps.db)
+
+  const checked = await own.post('/api/v1/code/check', { to: base.to, code: '481516' })
+
+  expect(checked.json()).toMatchObject({ success: true, data: { verified: true } })
+  expect(node.log.filter((line) => line.includes('could not reset the limits'))).toHaveLength(1)
 })
 
 test('generates every digit equally often', () => {
