@@ -62,8 +62,7 @@ export async function storeUpload(
     }
     const same = await renewDuplicate(deps.db, row)
     if (!same) return toMedia(await storeNew(deps, sender, row, file))
-    await storeAgain(deps, sender, same, file)
-    return toMedia(same)
+    return toMedia(await storeAgain(deps, sender, same, file))
   } catch (error) {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
   } finally {
@@ -92,12 +91,19 @@ async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: Sp
 }
 
 /** Replaces the stored bytes: that they are damaged or lost is a reason to upload a file again. */
-async function storeAgain(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<void> {
+async function storeAgain(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<MediaRow> {
   await ensureWhatsAppMediaId(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
   await deps.media.store.put(row.id, file)
-  // Deleted in the meantime: nothing else would remove the bytes.
   const [kept] = await findMedia(deps.db, row.accountId, [row.id], deps.now())
-  if (!kept) await deps.media.store.delete(row.id)
+  if (kept) return kept
+  // Deleted in the meantime: nothing else would remove the bytes. The store can have moved them, so they cannot be stored
+  // as a new file.
+  await deps.media.store.delete(row.id)
+  throw new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The same file was deleted while it was uploaded again. Nothing was stored. Try again.',
+    { retryAfterSeconds: 1 },
+  )
 }
 
 /** Returns the requested account, or the default one. */

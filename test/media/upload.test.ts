@@ -450,10 +450,19 @@ test('keeps nothing of a file that is deleted while it is uploaded again', async
     deps: { media: { ...createTestMedia(), store: { ...media.store, put: deleteFirst } } },
   })
 
-  await postForm({ url: node.url, apiKey: account.apiKey }, [{ name: 'file', content, filename: 'photo.jpg' }])
+  const parts = [{ name: 'file', content, filename: 'photo.jpg' }]
+  const lost = await postForm({ url: node.url, apiKey: account.apiKey }, parts)
 
+  expect(lost.statusCode).toBe(503)
+  expect(lost.headers['retry-after']).toBe('1')
+  expect(lost.json().error).toEqual({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The same file was deleted while it was uploaded again. Nothing was stored. Try again.',
+  })
   expect((await account.get(`/api/v1/media/${mediaId}`)).statusCode).toBe(404)
   expect(await listFiles()).not.toContain(mediaId)
+  const again = await uploadImage(account, content)
+  expect((await account.get(`/api/v1/media/${again}`)).statusCode).toBe(200)
   await node.close()
 })
 
