@@ -176,16 +176,16 @@ const templateHandlers: SettingsHandlers<'template'> = {
   sendTest: (deps, { slot }, { accountId, whatsAppAccountId, ...request }) =>
     sendFromDashboard(deps, { accountId, slot }, { ...request, accountId: whatsAppAccountId }),
   definition: (deps, _call, input) => getTemplateDefinition(deps, input),
-  create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
-    createTemplate(deps, { accountId }, { ...template, accountId: whatsAppAccountId }),
-  update: (deps, _call, { accountId, template, whatsAppAccountId }) =>
-    updateTemplate(deps, { accountId }, { ...template, accountId: whatsAppAccountId }),
+  create: (deps, { assertStillAllowed }, { accountId, template, whatsAppAccountId }) =>
+    createTemplate(deps, { accountId, assertStillAllowed }, { ...template, accountId: whatsAppAccountId }),
+  update: (deps, { assertStillAllowed }, { accountId, template, whatsAppAccountId }) =>
+    updateTemplate(deps, { accountId, assertStillAllowed }, { ...template, accountId: whatsAppAccountId }),
   delete: (deps, _call, { accountId, whatsAppAccountId, ...input }) =>
     deleteTemplate(deps, { accountId }, { ...input, accountId: whatsAppAccountId }),
-  duplicate: (deps, _call, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>
+  duplicate: (deps, { assertStillAllowed }, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>
     duplicateTemplate(
       deps,
-      { accountId },
+      { accountId, assertStillAllowed },
       { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId },
     ),
 }

@@ -8,6 +8,7 @@ import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { signedInOwner } from '../../support/user.ts'
 import { eventually } from '../../support/eventually.ts'
 
 let names = 0
@@ -569,6 +570,36 @@ describe('uploads a sample', () => {
     expect((await creating).json().error.code).toBe('INVALID_API_KEY')
     const since = server.simulator.requests.slice(before)
     expect(since.filter(({ path }) => path.endsWith('/message_templates'))).toEqual([])
+  })
+
+  test.each([
+    { name: 'create', input: () => ({ template: { ...withImage(`${url}/held`), name: `order_${++names}` } }) },
+    { name: 'update', input: () => ({ template: withImage(`${url}/held`) }) },
+    {
+      name: 'duplicate',
+      input: () => ({
+        name: template.name,
+        language: 'en',
+        newName: `order_${++names}`,
+        sample: { link: `${url}/held` },
+      }),
+    },
+  ])('not in the dashboard if the owner was removed while the file arrived ($name)', async ({ name, input }) => {
+    held.length = 0
+    const { accountId } = account
+    const owner = await signedInOwner(server, accountId)
+    await change('create', withImage(`${url}/a.png`))
+    await reviewed('APPROVED')
+    const changing = owner.mutate(`template.${name}`, { accountId, ...input() })
+    await expect.poll(() => held.length).toBe(1)
+
+    await server.deps.db.deleteFrom('owner_roles').where('account_id', '=', accountId).execute()
+    const before = server.simulator.requests.length
+    held[0]?.end(png)
+
+    expect((await changing).error.data).toMatchObject({ code: 'NOT_FOUND' })
+    const since = server.simulator.requests.slice(before)
+    expect(since.filter(({ method, path }) => method === 'POST' && !path.includes('upload'))).toEqual([])
   })
 
   test.each([
