@@ -16,6 +16,8 @@ export interface ListedTemplate {
   components: StoredComponent[]
   qualityScore?: string
   rejectedReason?: string
+  /** Absent if the template has no lifetime of its own. Not stored. */
+  ttlSeconds?: number
 }
 
 /** WhatsApp's response for a new template. The category may differ from the requested one. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { listTemplateDefinitions } from '../../templates/changes/definition.ts'
+import { listTemplateDefinitions, withLifetimes } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { type CommandUser, dataCommand } from '../command.ts'
@@ -53,7 +53,7 @@ export const templatePush = dataCommand({
     await syncTemplates(deps, accountId)
     const whatsAppAccountId = options['whatsapp-account']
     const { items } = await listTemplateDefinitions(deps, accountId, whatsAppAccountId)
-    const existing = items.map(({ definition }) => definition)
+    const stored = items.map(({ definition }) => definition)
     // The folder was read and checked where the command was typed.
     const files = JSON.parse(content) as TemplateFile[]
     // More likely a wrong path than a wish to delete everything.
@@ -62,6 +62,8 @@ export const templatePush = dataCommand({
         'VALIDATION_ERROR',
         'The folder has no template files (*.yaml, *.yml), so --delete would delete every template. Nothing was changed. Check the path.',
       )
+    const namesLifetime = files.some(({ ttlSeconds }) => ttlSeconds !== undefined)
+    const existing = namesLifetime ? await withLifetimes(deps, { accountId, whatsAppAccountId }, stored) : stored
     const plan = planPush(files, existing, { mayDelete: options.delete === true })
     const changing = plan.steps.filter(isChange)
     if (options.check === true || plan.problems.length > 0) {

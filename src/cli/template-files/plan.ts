@@ -34,7 +34,9 @@ export function planPush(
     if (!stored) return { action: 'create', template, difference: listLines(template).map((line) => `+ ${line}`) }
     const isSame = stored.category === template.category && isSameTemplate(toDefinition(template), stored)
     if (isSame) return { action: 'unchanged', name: template.name, language: template.language }
-    return { action: 'update', template, difference: listDifference(stored, toDefinition(template)) }
+    // Without a lifetime in its file, a template keeps the one that it has.
+    const wanted = { ttlSeconds: stored.ttlSeconds, ...toDefinition(template) }
+    return { action: 'update', template, difference: listDifference(stored, wanted) }
   })
   const others = [...byKey.values()].map(({ name, language }): PushStep => ({
     action: mayDelete ? 'delete' : 'keep',

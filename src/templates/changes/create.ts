@@ -23,7 +23,7 @@ import {
   type SubmittedTemplate,
   describeListed,
   describeUnchanged,
-  matchesStored,
+  isUnchanged,
   storeAsListed,
 } from './submit.ts'
 import { openTemplateAccount, type TemplateAccount } from './template-account.ts'
@@ -38,7 +38,7 @@ export async function createTemplate(
   assertValidTemplate(template)
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const stored = await findStored(deps, account, template)
-  if (stored) return describeExisting(stored, template)
+  if (stored) return describeExisting(deps, account, { stored, template })
   await assertQuotaLeft(deps, accountId)
   const ready = await uploadSamples(deps, account, template)
   await caller.assertStillAllowed?.()
@@ -52,7 +52,7 @@ export async function createTemplate(
   if (created.subcode === existsSubcode) {
     await syncWaba(deps, accountId, account.wabaId)
     const found = await findStored(deps, account, template)
-    if (found) return describeExisting(found, template)
+    if (found) return describeExisting(deps, account, { stored: found, template })
   }
   throw await explainTemplateFailure(deps, account, created)
 }
@@ -67,8 +67,12 @@ function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { 
   return findPresentTemplate(deps.db, { accountId, wabaId, name, language })
 }
 
-function describeExisting(stored: TemplateRow, template: TemplateDefinition): TemplateChange {
-  if (matchesStored(stored, template)) return describeUnchanged(stored)
+async function describeExisting(
+  deps: ChangeDeps,
+  account: TemplateAccount,
+  { stored, template }: { stored: TemplateRow; template: TemplateDefinition },
+): Promise<TemplateChange> {
+  if (await isUnchanged(deps, account, { stored, template })) return describeUnchanged(stored)
   throw new ServiceError(
     'TEMPLATE_EXISTS',
     errorFactsWithValues.templateExists({ ...template, status: stored.status }),

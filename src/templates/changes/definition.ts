@@ -5,7 +5,9 @@ import type { Deps } from '../../deps.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { requireWabaId } from '../sync.ts'
+import { explainTemplateFailure } from './failures.ts'
 import { findPresentTemplate, findPresentTemplates } from './store.ts'
+import { openTemplateAccount } from './template-account.ts'
 
 /** Returns the definition of a template, or why it cannot be expressed as one. */
 export async function getTemplateDefinition(
@@ -41,4 +43,17 @@ export async function listTemplateDefinitions(
     else exported.items.push({ status, definition })
   }
   return exported
+}
+
+/** Adds the lifetimes of templates. They are not stored, so this lists the templates at WhatsApp. */
+export async function withLifetimes(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'whatsapp'>,
+  { accountId, whatsAppAccountId }: { accountId: string; whatsAppAccountId: string | undefined },
+  definitions: readonly TemplateDefinition[],
+): Promise<TemplateDefinition[]> {
+  const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
+  const read = await deps.whatsapp.listTemplates(account)
+  if (!read.ok) throw await explainTemplateFailure(deps, account, read)
+  const lifetimes = new Map(read.value.map(({ name, language, ttlSeconds }) => [`${name} ${language}`, ttlSeconds]))
+  return definitions.map((one) => ({ ...one, ttlSeconds: lifetimes.get(`${one.name} ${one.language}`) }))
 }

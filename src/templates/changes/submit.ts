@@ -11,6 +11,7 @@ import { cutBase, toComponents, toDefinition, toParameterFormat } from '../../wh
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import { scheduleSync } from '../../whatsapp-accounts/store.ts'
 import type { TemplateRow } from '../store.ts'
+import { explainTemplateFailure } from './failures.ts'
 import { storeSubmitted } from './store.ts'
 import type { TemplateAccount } from './template-account.ts'
 
@@ -38,9 +39,19 @@ export function definitionOf(row: TemplateRow): TemplateDefinition | undefined {
   return typeof definition === 'string' ? undefined : definition
 }
 
-export function matchesStored(row: TemplateRow, template: TemplateDefinition): boolean {
-  const listed = definitionOf(row)
-  return listed !== undefined && isSameTemplate(template, listed)
+/** Whether WhatsApp already has this template. A lifetime is not stored, so one that is given is compared with WhatsApp's. */
+export async function isUnchanged(
+  deps: ChangeDeps,
+  account: TemplateAccount,
+  { stored, template }: { stored: TemplateRow; template: TemplateDefinition },
+): Promise<boolean> {
+  const { ttlSeconds } = template
+  const listed = definitionOf(stored)
+  if (!listed || !isSameTemplate(template, { ...listed, ttlSeconds })) return false
+  if (ttlSeconds === undefined) return true
+  const read = await deps.whatsapp.getTemplate({ templateId: stored.templateId, accessToken: account.accessToken })
+  if (!read.ok) throw await explainTemplateFailure(deps, account, read)
+  return read.value.ttlSeconds === ttlSeconds
 }
 
 /**
@@ -92,8 +103,9 @@ export function describeUnchanged(row: TemplateRow): TemplateChange {
 }
 
 /**
- * Returns whether two definitions describe the same template, as far as WhatsApp lists it. Samples, lifetimes and the
- * apps of a one-time code cannot be read back, and the labels of its buttons have defaults in each language.
+ * Returns whether two definitions describe the same template, as far as WhatsApp lists it. Samples and the apps of a
+ * one-time code cannot be read back, and the labels of its buttons have defaults in each language. Without a lifetime, a
+ * template keeps the one that it has.
  */
 export function isSameTemplate(wanted: TemplateDefinition, listed: TemplateDefinition): boolean {
   return JSON.stringify(toComparable(wanted, listed)) === JSON.stringify(toComparable(listed, listed))
@@ -101,10 +113,11 @@ export function isSameTemplate(wanted: TemplateDefinition, listed: TemplateDefin
 
 /** Sorts the keys and removes what cannot be compared. */
 function toComparable(template: TemplateDefinition, listed: TemplateDefinition): unknown {
-  const { header, cards, authentication, ttlSeconds: _, category: __, ...rest } = template
+  const { header, cards, authentication, ttlSeconds = listed.ttlSeconds, category: _, ...rest } = template
   const { text = listed.authentication?.text, ...code } = authentication ?? {}
   return sortKeys({
     ...rest,
+    ttlSeconds,
     ...(header && { header: withoutSample(header) }),
     ...(rest.buttons && { buttons: rest.buttons.map(toComparableButton) }),
     ...(cards && {

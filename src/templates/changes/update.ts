@@ -15,7 +15,7 @@ import {
   describeListed,
   describeUnchanged,
   type ChangeDeps,
-  matchesStored,
+  isUnchanged,
   storeAsListed,
   type SubmittedTemplate,
 } from './submit.ts'
@@ -31,8 +31,8 @@ export async function updateTemplate(
   const key = { accountId, wabaId: account.wabaId, name: template.name, language: template.language }
   const stored = await findPresentTemplate(deps.db, key)
   if (!stored) throw await describeUnknownTemplate(deps.db, key)
-  if (matchesStored(stored, template) && stored.category === template.category && !hasNewSample(template))
-    return describeUnchanged(stored)
+  const canBeSame = stored.category === template.category && !hasNewSample(template)
+  if (canBeSame && (await isUnchanged(deps, account, { stored, template }))) return describeUnchanged(stored)
   assertValidTemplate(template)
   assertEditable(stored, template, deps.now())
   const ready = await uploadSamples(deps, account, template)

@@ -75,9 +75,9 @@ function toQuery(fields: string, after: string | undefined): string {
   return query.toString()
 }
 
-/** The last three fields are only returned if requested by name (reference, section 3.1). */
+/** The last four fields are only returned for sure if requested by name (reference, section 3.1). */
 export const templateFields =
-  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,correct_category'
+  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,correct_category,message_send_ttl_seconds'
 
 export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {
   const read = await readWithSource(readPage)
@@ -101,7 +101,7 @@ function parseTemplate(item: unknown): ListedTemplate[] {
 
 export function toListedTemplate(template: Template): ListedTemplate {
   const { id, name, language, status, components, category, correct_category: announced } = template
-  const { parameter_format, quality_score, rejected_reason } = template
+  const { parameter_format, quality_score, rejected_reason, message_send_ttl_seconds: ttlSeconds } = template
   return {
     id,
     name,
@@ -117,5 +117,7 @@ export function toListedTemplate(template: Template): ListedTemplate {
       status !== 'REJECTED' && { announcedCategory: announced }),
     ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
     ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
+    // -1 stands for no lifetime of its own.
+    ...(ttlSeconds !== undefined && ttlSeconds > 0 && { ttlSeconds }),
   }
 }

@@ -67,6 +67,7 @@ export const Template = z.object({
   components: z.array(TemplateComponent).catch([unreadable]),
   quality_score: lenient(z.object({ score: lenient(Text) })),
   rejected_reason: lenient(Text),
+  message_send_ttl_seconds: lenient(WireNumber),
   source: lenient(Text),
 })
 export type Template = z.infer<typeof Template>

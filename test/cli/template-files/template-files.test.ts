@@ -42,6 +42,13 @@ const names = () =>
     .all()
     .map(({ name, language }) => `${name}.${language}`)
 
+const lifetimes = () =>
+  Object.fromEntries(
+    list()
+      .all()
+      .map(({ name, message_send_ttl_seconds }) => [name, message_send_ttl_seconds]),
+  )
+
 describe('pull and push', () => {
   test('write files that change nothing when they are pushed back', async () => {
     list().add({ name: 'order_shipped', language: 'en', body: 'Your order is on its way.' })
@@ -98,6 +105,24 @@ describe('pull and push', () => {
     expect(checked.stdout).toContain('+ body.text: "It is on its way."')
     expect(checked.stdout).toContain('create    login_code (de)')
     expect(names()).toEqual(['order_shipped.en'])
+  })
+
+  test('update a template whose lifetime differs from that in its file', async () => {
+    list().add({ name: 'order_shipped', body: 'It is on its way.', message_send_ttl_seconds: 600 })
+    list().add({ name: 'order_ready', body: 'It is ready.', message_send_ttl_seconds: 600 })
+    await write('b.yaml', 'name: order_ready\nlanguage: en\ncategory: UTILITY\nbody:\n  text: It is ready.\n')
+    const yaml = 'name: order_shipped\nlanguage: en\ncategory: UTILITY\nbody:\n  text: It is on its way.\n'
+    await write('a.yaml', `${yaml}ttlSeconds: 600\n`)
+    expect(await push('--check')).toMatchObject({ exitCode: 0 })
+
+    await write('a.yaml', `${yaml}ttlSeconds: 900\n`)
+    const checked = await push('--check')
+    expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 templates are the same.') })
+    expect(checked.stdout).toMatch(/- ttlSeconds: 600\s+\+ ttlSeconds: 900/)
+
+    expect(await push()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 of 1 changes made') })
+    expect(lifetimes()).toEqual({ order_shipped: 900, order_ready: 600 })
+    expect(await push('--check')).toMatchObject({ exitCode: 0 })
   })
 
   test('delete templates without a file only with --delete', async () => {

@@ -376,6 +376,35 @@ describe('changes a template', () => {
     expect(server.simulator.requests).toHaveLength(before)
   })
 
+  test('that differs only in its lifetime', async () => {
+    await change('create', { ...template, ttlSeconds: 600 })
+    await reviewed('APPROVED')
+    const before = sentTo(/^\/\d+$/)
+
+    for (const same of [template, { ...template, ttlSeconds: 600 }])
+      for (const name of ['create', 'update'] as const)
+        expect((await change(name, same)).json().data).toMatchObject({ changed: false })
+    expect((await change('create', { ...template, ttlSeconds: 900 })).json().error.code).toBe('TEMPLATE_EXISTS')
+    expect(sentTo(/^\/\d+$/)).toBe(before)
+
+    expect((await change('update', { ...template, ttlSeconds: 900 })).json().data).toMatchObject({ changed: true })
+    expect(atWhatsApp()?.message_send_ttl_seconds).toBe(900)
+  })
+
+  test('only once WhatsApp says whether its lifetime is the same', async () => {
+    await change('create', { ...template, ttlSeconds: 600 })
+    await reviewed('APPROVED')
+    const { id = '' } = atWhatsApp() ?? {}
+    server.simulator.intercept(({ method, path }) =>
+      method === 'GET' && path === `/${id}` ? { kind: 'json', status: 503, body: {} } : undefined,
+    )
+    const failed = await change('update', { ...template, ttlSeconds: 900 })
+    server.simulator.intercept(undefined)
+
+    expect(failed.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
+    expect(atWhatsApp()?.message_send_ttl_seconds).toBe(600)
+  })
+
   test('not the category of an approved one', async () => {
     await change('create', template)
     await reviewed('APPROVED')

@@ -62,10 +62,16 @@ export function createTemplate(
     parameter_format: body['parameter_format'] === 'NAMED' ? 'NAMED' : 'POSITIONAL',
     components: listComponents(state, { category, language }, components),
     quality_score: { score: 'UNKNOWN', date: Math.floor(state.now() / 1000) },
+    ...readLifetime(body),
     ...listOptimizations(body),
   })
   state.reviewer.review(wabaId, list, added.id)
   return ok({ id: added.id, status: added.status, category })
+}
+
+function readLifetime(body: Body): Pick<GraphTemplate, 'message_send_ttl_seconds'> {
+  const seconds = body['message_send_ttl_seconds']
+  return typeof seconds === 'number' ? { message_send_ttl_seconds: seconds } : {}
 }
 
 /** Requested as an object, and listed as an array in upper case (reference 2, section 3.1). */
@@ -104,6 +110,7 @@ export function editTemplate(
     components: listed,
     status: 'PENDING',
     rejected_reason: 'NONE',
+    ...readLifetime(body),
   })
   state.reviewer.review(wabaId, list, template.id)
   return ok({ success: true })

@@ -13,6 +13,7 @@ export interface GraphTemplate {
   components: StoredComponent[]
   quality_score: { score: string; date: number }
   rejected_reason: string
+  message_send_ttl_seconds?: number
   /** How Meta may alter the creative of marketing messages, by feature. */
   degrees_of_freedom_spec?: { creative_features_spec: { key: string; value: { enroll_status: string } }[] }
   /** `AUTO_GENERATED` if Direct Send made it from a message. */
