@@ -10,7 +10,7 @@ const path: (typeof contract)['path'] = '/api/v1/media/upload'
 type Media = OutputOfCall<typeof contract>
 
 interface MediaDetails {
-  /** Name that the recipient of a document sees. */
+  /** Name that the recipient of a document sees; the name of a `File` if absent. */
   filename?: string | undefined
   /** The WhatsApp account that will send the file first; the default account if absent. */
   accountId?: string | undefined
@@ -79,6 +79,8 @@ function writeForm(
   const form = new Form()
   if (filename !== undefined) form.append('filename', filename)
   if (accountId !== undefined) form.append('accountId', accountId)
-  form.append('file', file, filename ?? 'file')
+  // Only a File has a name, and it may be empty.
+  const { name } = file as { name?: string }
+  form.append('file', file, filename ?? (name || 'file'))
   return form
 }
