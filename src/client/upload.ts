@@ -27,16 +27,17 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
   // Both exist on every supported platform, even if the project has no types for them.
   const { fetch: platformFetch, FormData: Form } = globalThis as unknown as Platform
   const send = (fetch as Platform['fetch'] | undefined) ?? platformFetch
-  const response = await send(new URL(path, url).href, {
-    method: 'POST',
-    ...('link' in media
-      ? writeJson(media, apiKey)
-      : { headers: { 'X-API-Key': apiKey }, body: writeForm(media, Form) }),
-  })
-  const body = (await response.json()) as ResponseBody
+  const { status, headers, body } = await receive(
+    send(new URL(path, url).href, {
+      method: 'POST',
+      ...('link' in media
+        ? writeJson(media, apiKey)
+        : { headers: { 'X-API-Key': apiKey }, body: writeForm(media, Form) }),
+    }),
+  )
   if (body.success) return body.data
   const { code, message, ...details } = body.error
-  const retryAfter = response.headers.get('retry-after')
+  const retryAfter = headers.get('retry-after')
   throw TRPCClientError.from({
     error: {
       // tRPC's generic code for a bad request; `data` has the specific code.
@@ -44,7 +45,7 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
       message,
       data: {
         code,
-        httpStatus: response.status as ErrorStatus,
+        httpStatus: status as ErrorStatus,
         ...details,
         ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
       },
@@ -53,11 +54,14 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
 }
 
 interface Platform {
-  fetch(
-    url: string,
-    init: object,
-  ): Promise<{ status: number; headers: { get(name: string): string | null }; json(): Promise<unknown> }>
+  fetch(url: string, init: object): Promise<PlatformResponse>
   FormData: new () => Form
+}
+
+interface PlatformResponse {
+  status: number
+  headers: { get(name: string): string | null }
+  json(): Promise<unknown>
 }
 
 interface Form {
@@ -67,6 +71,19 @@ interface Form {
 type ResponseBody =
   | { success: true; data: Media }
   | { success: false; error: { code: ErrorCode; message: string } & ErrorDetails }
+
+/** Without a response from Waybill, the error has no `data`, as with client calls. */
+async function receive(responding: Promise<PlatformResponse>) {
+  try {
+    const response = await responding
+    const body = (await response.json()) as ResponseBody | null
+    if (body?.success !== true && body?.error?.code === undefined)
+      throw new TypeError(`The response with status ${response.status} is not from Waybill.`)
+    return { status: response.status, headers: response.headers, body }
+  } catch (cause) {
+    throw TRPCClientError.from(cause as Error)
+  }
+}
 
 function writeJson(media: object, apiKey: string) {
   return { headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' }, body: JSON.stringify(media) }
