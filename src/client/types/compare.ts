@@ -56,12 +56,14 @@ const tokenPattern = /\/\*\*[^]*?\*\/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w$]+
 /** Omits separators and normalizes the quotes of names and strings, because formatters change both. */
 function tokenize(text: string): string[] {
   const declarations = text.replaceAll(/^\s*\/\/.*$/gm, '')
-  return [...declarations.matchAll(tokenPattern)].map(([token]) => {
+  const tokens = [...declarations.matchAll(tokenPattern)].map(([token]) => {
     if (token.startsWith('/**')) return token.replaceAll(/\s+/g, ' ')
     if (!/^['"]/.test(token)) return token
     const inner = unquote(token)
     return /^[\w$]+$/.test(inner) ? inner : `'${inner}'`
   })
+  // Prettier writes a bar before the first type of a union that it splits into lines.
+  return tokens.filter((token, index) => token !== '|' || !['<', ':', '['].includes(tokens[index - 1] ?? ''))
 }
 
 function unquote(token = ''): string {

@@ -150,6 +150,19 @@ test('ignores changes by a formatter', () => {
   expect(compareTypes(text, formatted)).toEqual({ added: [], removed: [], changed: [] })
 })
 
+test('ignores the bar that Prettier writes before a union', () => {
+  const options = [
+    { type: 'object', properties: { index: { const: 0 }, url: { type: 'string' } }, required: ['index', 'url'] },
+    { type: 'object', properties: { index: { const: 1 } }, required: ['index'] },
+  ]
+  const properties = { buttons: { type: 'array', items: { anyOf: options } }, kind: { enum: ['flow', 'url'] } }
+  const text = generateTypes([template({ sendSchema: { type: 'object', properties, required: [] } })])
+  const formatted = text.replace('Array<{', 'Array<\n  | {').replace(`kind?: '`, `kind?:\n  | '`)
+
+  expect(formatted.split('|')).toHaveLength(text.split('|').length + 2)
+  expect(compareTypes(text, formatted)).toEqual({ added: [], removed: [], changed: [] })
+})
+
 test('finds nothing in an unrelated file', () => {
   expect(compareTypes('export interface Other { a: { b: { c: string } } }', generateTypes([hello]))).toEqual({
     added: ['hello_world (en_US)'],
