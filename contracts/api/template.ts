@@ -135,27 +135,25 @@ const exampleTemplate = {
     { key: '1', example: 'Ada' },
     { key: '2', example: 'WB-1042' },
   ],
-  components: [
-    { type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' },
-    { type: 'FOOTER', text: 'Waybill Demo Shop' },
-  ],
+  components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' }],
   example: { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1042' } },
   sendSchema: {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     properties: {
       to: { type: 'string' },
+      recipient: { type: 'string' },
       template: { const: 'order_shipped' },
       language: { const: 'en' },
       variables: {
         type: 'object',
-        properties: { '1': { type: 'string', minLength: 1 }, '2': { type: 'string', minLength: 1 } },
+        properties: { '1': { type: 'string' }, '2': { type: 'string' } },
         required: ['1', '2'],
-        additionalProperties: false,
       },
     },
-    required: ['to', 'template', 'language', 'variables'],
+    required: ['template', 'language', 'variables'],
     additionalProperties: false,
+    anyOf: [{ required: ['to'] }, { required: ['recipient'] }],
   },
   syncedAt: '2026-11-20T09:00:00.000Z',
 }

@@ -23,18 +23,23 @@ const buttonSchemas = propertiesOf(MessageButton)
 export function writeSendSchema(template: TemplateText & { name: string; language: string }): JsonSchema | undefined {
   const parts = listTemplateParts(template)
   if (parts.unsupported !== undefined) return undefined
-  const values = parts.codeButton
-    ? { code: { schema: request['code'], isRequired: true } }
-    : writeValues(template, parts)
+  // WhatsApp sends one-time codes only to numbers.
+  const { codeButton } = parts
+  const values = codeButton ? { code: required(request['code']) } : writeValues(template, parts)
   const fields: Fields = {
-    to: { schema: request['to'], isRequired: true },
+    to: { schema: request['to'], isRequired: codeButton !== undefined },
+    recipient: codeButton ? undefined : { schema: request['recipient'], isRequired: false },
     template: { schema: { const: template.name }, isRequired: true },
     language: { schema: { const: template.language }, isRequired: true },
     ...values,
     externalId: { schema: request['externalId'], isRequired: false },
     accountId: { schema: request['accountId'], isRequired: false },
   }
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...writeObject(fields) }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...writeObject(fields),
+    ...(!codeButton && { anyOf: [{ required: ['to'] }, { required: ['recipient'] }] }),
+  }
 }
 
 interface Field {

@@ -272,6 +272,32 @@ test.each([
   expect(validate(JSON.parse(JSON.stringify({ ...good, ...change })))).toBe(false)
 })
 
+const greeting = { type: 'BODY', text: 'Hello {{1}}.' }
+const copyCode = { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy code' }] }
+
+test.each([
+  { who: 'a number', to: '34600111222', isValid: true },
+  { who: 'a user ID', recipient: 'ES.2041776300912345', isValid: true },
+  { who: 'both', to: '34600111222', recipient: 'ES.2041776300912345', isValid: true },
+  { who: 'nobody', isValid: false },
+])('accepts a send to $who by the schema as the contract does: $isValid', ({ to, recipient, isValid }) => {
+  const template = { name: 'hello', language: 'en', parameterFormat: 'POSITIONAL', components: [greeting] }
+  const { to: _, ...request } = writeExample(template) ?? {}
+  const send = { ...request, ...(to && { to }), ...(recipient && { recipient }) }
+
+  expect(SendMessageRequest.safeParse(send).success).toBe(isValid)
+  expect(ajv.compile(writeSendSchema(template) ?? false)(send)).toBe(isValid)
+})
+
+test('requires a number by the schema of a template with a one-time code', () => {
+  const template = { name: 'code', language: 'en', parameterFormat: 'POSITIONAL', components: [copyCode] }
+  const validate = ajv.compile(writeSendSchema(template) ?? false)
+  const { to: _, ...request } = writeExample(template) ?? {}
+
+  expect(validate(writeExample(template))).toBe(true)
+  expect(validate({ ...request, recipient: 'ES.2041776300912345' })).toBe(false)
+})
+
 test('generates neither example nor schema for a template with an unknown part', () => {
   const components = [{ type: 'BODY', text: 'Hi.' }, { type: 'HOLOGRAM' }]
   const template = { name: 'new', language: 'en', parameterFormat: 'POSITIONAL', components }

@@ -7,7 +7,7 @@ export const defaultOutput = 'waybill-templates.d.ts'
 export const marker = '// Written by `waybill-client types` from the approved templates of the account.'
 
 /** The fields of a send that do not depend on the template. */
-const commonFields = new Set(['to', 'template', 'language', 'externalId', 'accountId'])
+const commonFields = new Set(['to', 'recipient', 'template', 'language', 'externalId', 'accountId'])
 
 /** Types `sendSchema`, which servers of earlier versions do not send. */
 type DescribedTemplate = Template & { sendSchema?: JsonSchema }

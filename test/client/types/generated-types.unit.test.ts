@@ -61,6 +61,7 @@ test('declares the header, buttons and code of a template that a newer server de
     type: 'object',
     properties: {
       to: { type: 'string' },
+      recipient: { type: 'string' },
       template: { const: 'invoice' },
       language: { const: 'en' },
       header: { type: 'object', properties: { document: file }, required: ['document'] },
@@ -88,7 +89,8 @@ test('declares the header, buttons and code of a template that a newer server de
       externalId: { type: 'string' },
       accountId: { type: 'string' },
     },
-    required: ['to', 'template', 'language', 'header', 'buttons'],
+    required: ['template', 'language', 'header', 'buttons'],
+    anyOf: [{ required: ['to'] }, { required: ['recipient'] }],
   }
   const text = generateTypes([template({ name: 'invoice', components: [], sendSchema })])
 
