@@ -319,8 +319,9 @@ function describe(code: string | undefined): ServiceError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServiceError(
-        'VALIDATION_ERROR',
-        'The request did not arrive in time: send headers and body within 10 seconds.',
+        'SERVICE_UNAVAILABLE',
+        'The request did not arrive in time: send headers and body within 10 seconds. Nothing was stored or sent.',
+        { retryAfterSeconds: 1 },
       )
     case 'WAYBILL_SILENT_BODY':
       return new ServiceError(

@@ -58,8 +58,10 @@ export async function spool(
   }
 }
 
+/** Not the fault of the request: the same one succeeds over a better connection. */
 export function uploadTimedOut(reason: string): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `The file did not arrive in time: ${reason}.`)
+  const problem = `The file did not arrive in time: ${reason}. Nothing was stored or sent.`
+  return new ServiceError('SERVICE_UNAVAILABLE', problem, { retryAfterSeconds: 1 })
 }
 
 /** A full disk, or a folder that cannot be written to. */

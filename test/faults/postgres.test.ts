@@ -158,8 +158,8 @@ test('aborts a slow body after ten seconds without affecting other requests', as
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
   await closed
   clearInterval(drip)
-  expect(response).toMatch(/^HTTP\/1\.1 400 /)
-  expect(response).toContain('VALIDATION_ERROR')
+  expect(response).toMatch(/^HTTP\/1\.1 503 /)
+  expect(response).toContain('SERVICE_UNAVAILABLE')
   node.kill('SIGTERM')
   await node.exited
 })

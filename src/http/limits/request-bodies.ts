@@ -78,6 +78,11 @@ function toFailure(reason: BodyRejection): Error {
     case 'too_many':
       return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.busy(), { retryAfterSeconds: 1 })
     case 'too_slow':
+      return new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        'The request body did not arrive in time. Nothing was stored or sent.',
+        { retryAfterSeconds: 1 },
+      )
     case 'interrupted':
       return new ServiceError('VALIDATION_ERROR', 'The request ended early.')
   }

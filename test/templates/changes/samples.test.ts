@@ -132,7 +132,7 @@ test('discards an upload that is interrupted, and frees its slot', async () => {
 test('ends an upload that stalls', async () => {
   const hasty = createTestMedia({ stallMilliseconds: 200 })
   const node = await nodeForTest(server, { deps: { media: hasty } })
-  expect(await text(open(owner, { bytes: 50_000, at: node }))).toMatch(/^HTTP\/1\.1 400 [^]*its sender stalled/)
+  expect(await text(open(owner, { bytes: 50_000, at: node }))).toMatch(/^HTTP\/1\.1 503 [^]*its sender stalled/)
   expect(await spooled(hasty)).toEqual([])
 })
 
