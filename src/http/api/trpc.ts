@@ -49,16 +49,17 @@ export async function registerTrpc<P extends Procedure, Call extends ProcedureCa
     )
     serveSingleCalls(trpc, { router, procedures, createContext })
     // Not tRPC's plugin, which replaces bytes that are not UTF-8 in bodies.
-    trpc.all<{ Params: { path: string } }>(`${prefix}/:path`, (req, res) =>
-      fastifyRequestHandler({
+    trpc.all<{ Params: { path: string } }>(`${prefix}/:path`, (req, res) => {
+      const { path } = req.params
+      checkBatch(path, maxBatchSize)
+      return fastifyRequestHandler({
         router,
-        maxBatchSize,
         createContext: () => createContext(req, res),
         req,
         res: answersWhole(res),
-        path: req.params.path,
-      }),
-    )
+        path,
+      })
+    })
     done()
   })
 }
@@ -74,6 +75,16 @@ function answersWhole(reply: FastifyReply): FastifyReply {
     return reply.code(response.status).headers(headers).send(body)
   }
   return Object.create(reply, { send: { value: send } }) as FastifyReply
+}
+
+/** tRPC's own check fails with the same code as for invalid JSON, so its error would not say what is wrong. */
+function checkBatch(path: string, maxBatchSize: number): void {
+  const calls = path.split(',').length
+  if (calls > maxBatchSize)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `This batch has ${calls} calls, and the maximum is ${maxBatchSize}. With httpBatchLink, set maxItems to ${maxBatchSize}.`,
+    )
 }
 
 function decodeBody(

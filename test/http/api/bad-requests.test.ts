@@ -380,6 +380,7 @@ test('rejects a tRPC batch of more than ten calls', async () => {
   const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
   expect(response.statusCode).toBe(400)
   expect(response.text).toContain('VALIDATION_ERROR')
+  expect(response.text).toContain('This batch has 11 calls, and the maximum is 10.')
 })
 
 test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
