@@ -383,6 +383,22 @@ test('rejects a tRPC batch of more than ten calls', async () => {
   expect(response.text).toContain('This batch has 11 calls, and the maximum is 10.')
 })
 
+test.each([
+  { method: 'GET', procedure: 'message.send', allow: 'POST' },
+  { method: 'PUT', procedure: 'message.send', allow: 'POST' },
+  { method: 'POST', procedure: 'message.list', allow: 'GET' },
+  { method: 'DELETE', procedure: 'message.list', allow: 'GET' },
+])(
+  'names the method that /trpc/$procedure takes in the response to a $method',
+  async ({ method, procedure, allow }) => {
+    const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
+    const body = method === 'GET' ? undefined : '{}'
+    const response = await server.request(method, `/trpc/${procedure}`, { headers, ...(body && { body }) })
+    expect(response.statusCode).toBe(405)
+    expect(response.headers['allow']).toBe(allow)
+  },
+)
+
 test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
   'does not report an aborted body at %s as a database failure',
   async (to) => {
