@@ -163,6 +163,9 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     // A cursor contains the ID that it continues after.
     const listed = output.replaceAll(/"nextCursor":"[^"]*"/g, '')
     for (const id of sent) expect(listed.split(id)).toHaveLength(2)
+    const failing = await run(setting, snippet, { environment: { WAYBILL_API_KEY: 'wb_live_unknown' } })
+    expect(await failing.ended).not.toBe(0)
+    expect(failing.output()).toMatch(/INVALID_API_KEY|401/)
   },
 
   export: async (snippet, setting) => {
