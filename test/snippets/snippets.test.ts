@@ -180,8 +180,8 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     for (let count = 0; count < 4; count++) await send(setting)
     const { text: all } = await account.get('/api/v1/message/export')
     const file = path.join(folder, 'messages.ndjson')
-    // With a complete last line, and with an incomplete one.
-    for (const length of [all.indexOf('\n') + 1, all.indexOf('\n') + 50]) {
+    // With a complete last line, with an incomplete one, and with nothing else.
+    for (const length of [all.indexOf('\n') + 1, all.indexOf('\n') + 50, 50, 0]) {
       await writeFile(file, all.slice(0, length))
       await runToEnd(setting, { ...snippet, code: untilLater(snippet.code) }, { silent: true })
       expect(await readFile(file, 'utf8')).toBe(all)
