@@ -97,6 +97,7 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
   retry: async (snippet, setting) => {
     const { expect } = setting
     await giveUp(snippet, setting)
+    await giveUpLongWait(snippet, setting)
     const proxy = await startLossyProxy(server.url)
     const output = await runToEnd(setting, snippet, { url: proxy.url })
     await proxy.close()
@@ -398,35 +399,50 @@ const waits: Readonly<Record<string, readonly [wait: string, print: string]>> = 
 /** A retry of a send whose outcome is unknown gets 409 with this header for a minute. */
 async function giveUp(snippet: Snippet, setting: Setting): Promise<void> {
   const { expect } = setting
-  const [wait = '', print = ''] = waits[snippet.language] ?? []
-  const requests: string[] = []
-  const inUse = createServer(async (incoming, outgoing) => {
-    // Java's client gives up a request that is answered before it has sent the body.
-    await text(incoming)
-    requests.push(String(incoming.headers['idempotency-key']))
-    outgoing.writeHead(409, { 'content-type': 'application/json', 'retry-after': '1' })
-    outgoing.end(
-      JSON.stringify({ success: false, error: { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'Still running.' } }),
-    )
-  })
-  inUse.listen(0, '127.0.0.1')
-  await once(inUse, 'listening')
-  const { port } = inUse.address() as AddressInfo
-  const program = await run(
-    setting,
-    { ...snippet, code: snippet.code.replace(wait, print) },
-    {
-      url: `http://127.0.0.1:${port}`,
-    },
-  )
-  expect(await program.ended).not.toBe(0)
-  inUse.close()
+  const error = { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'Still running.' }
+  const { output, requests } = await runInVain(snippet, setting, { status: 409, retryAfter: '1', error })
 
-  expect(program.output()).toContain('IDEMPOTENCY_KEY_IN_USE')
-  const waited = Array.from(program.output().matchAll(/waits (\d+)\./g), ([, seconds]) => Number(seconds))
+  expect(output).toContain('IDEMPOTENCY_KEY_IN_USE')
+  const waited = Array.from(output.matchAll(/waits (\d+)\./g), ([, seconds]) => Number(seconds))
   expect(waited.filter((seconds) => seconds > 0)).toHaveLength(requests.length - 1)
   expect(waited.reduce((sum, seconds) => sum + seconds)).toBeGreaterThan(60)
   expect(new Set(requests).size).toBe(1)
+}
+
+/** WhatsApp can limit a number for an hour. */
+async function giveUpLongWait(snippet: Snippet, setting: Setting): Promise<void> {
+  const { expect } = setting
+  const error = { code: 'WHATSAPP_THROTTLED', message: 'Too many messages.' }
+  const { output, requests } = await runInVain(snippet, setting, { status: 429, retryAfter: '3600', error })
+
+  expect(output).toContain('WHATSAPP_THROTTLED')
+  expect(output).not.toMatch(/waits [1-9]/)
+  expect(requests).toHaveLength(1)
+}
+
+/** Runs a program whose requests all fail, with its waits printed. Returns the keys of the requests. */
+async function runInVain(
+  snippet: Snippet,
+  setting: Setting,
+  { status, retryAfter, error }: { status: number; retryAfter: string; error: object },
+) {
+  const [wait = '', print = ''] = waits[snippet.language] ?? []
+  const requests: string[] = []
+  const failing = createServer(async (incoming, outgoing) => {
+    // Java's client gives up a request that is answered before it has sent the body.
+    await text(incoming)
+    requests.push(String(incoming.headers['idempotency-key']))
+    outgoing.writeHead(status, { 'content-type': 'application/json', 'retry-after': retryAfter })
+    outgoing.end(JSON.stringify({ success: false, error }))
+  })
+  failing.listen(0, '127.0.0.1')
+  await once(failing, 'listening')
+  const { port } = failing.address() as AddressInfo
+  const code = snippet.code.replace(wait, print)
+  const program = await run(setting, { ...snippet, code }, { url: `http://127.0.0.1:${port}` })
+  setting.expect(await program.ended).not.toBe(0)
+  failing.close()
+  return { output: program.output(), requests }
 }
 
 /** The snippet with the ID of a file that has just been uploaded. */
