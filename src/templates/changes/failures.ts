@@ -70,7 +70,7 @@ export async function explainTemplateFailure(
   if (!refused)
     return new ServiceError(
       'WHATSAPP_UNAVAILABLE',
-      `WhatsApp did not respond: ${reason}. The change may have been made. It is safe to repeat the request.`,
+      `WhatsApp did not respond: ${reason}. The change may have been made. It is safe to repeat the request, which can fail if the change was made.`,
       { retryAfterSeconds: 5 },
     )
   if (accountUnusable && error) {

@@ -265,7 +265,9 @@ describe('translates an error of WhatsApp', () => {
     server.simulator.intercept(undefined)
 
     expect(lost.statusCode).toBe(503)
-    expect(lost.json().error.message).toContain('The change may have been made.')
+    expect(lost.json().error.message).toContain(
+      'The change may have been made. It is safe to repeat the request, which can fail if the change was made.',
+    )
     expect(repeated.json()).toMatchObject({ success: true })
   })
 })
