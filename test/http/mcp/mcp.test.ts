@@ -324,6 +324,8 @@ test('says what to accept to a client that accepts no event stream', async () =>
 
   expect(response.statusCode).toBe(406)
   expect(response.text).toContain('Client must accept both application/json and text/event-stream')
+  expect(response.json()).toMatchObject({ error: { code: -32_000 } })
+  expect(response.json().error).not.toHaveProperty('data')
 })
 
 test('checks the key before it reads the message', async () => {
