@@ -24,7 +24,7 @@ const mediaUpload = dataCommand({
   },
   notes: [
     'FILE is a path or a public https address. The file type is detected from the content, not the name.',
-    'Uploading the same file again prints the same ID and renews its expiry.',
+    'Uploading the same file again under the same name prints the same ID and renews its expiry.',
     'If files are stored in a local folder, run the command on the machine of the server.',
   ],
   examples: ['waybill media upload acc_… invoice.pdf', 'waybill media upload acc_… https://example.com/photo.jpg'],
