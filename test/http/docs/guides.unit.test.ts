@@ -126,6 +126,7 @@ test.each([...documentedErrorCodes, ...explainedCodes.map(String)])(
 
 test('the page of a WhatsApp error names a recipient that is rejected and one that fails later', async () => {
   const { body } = await get('/docs/errors/131026.md')
+  expect(body).toContain('the API returns 422 `MESSAGE_REJECTED`, and `failureCode` contains the code.')
 
   expect(body).toContain('`15550131026` to get this error in the response, or to `15558000003` to get it by webhook.')
 })

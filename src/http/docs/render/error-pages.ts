@@ -65,7 +65,7 @@ function describeReport(code: number): string {
   if (meaning === undefined) return reported
   const { status } = describeError(meaning.errorCode)
   return [
-    `If WhatsApp rejects the request with this code, the API returns ${status} \`${meaning.errorCode}\`, and the message contains the code in brackets.`,
+    `If WhatsApp rejects the request with this code, the API returns ${status} \`${meaning.errorCode}\`, and \`failureCode\` contains the code.`,
     meaning.retryAfterSeconds !== undefined && `\`Retry-After\` is ${meaning.retryAfterSeconds} seconds.`,
     meaning.accountUnusable &&
       'Waybill also deactivates the WhatsApp account, so that further sends fail immediately until someone activates it again.',
