@@ -26,9 +26,18 @@ export interface ProxyTarget {
 /** Returns undefined if the text is not the URL of a proxy. Without a scheme, it is an http proxy. */
 export function parseProxyUrl(text: string): URL | undefined {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  return url && ['http:', 'https:'].includes(url.protocol) && url.pathname === '/' && url.search + url.hash === ''
-    ? url
-    : undefined
+  const isProxy =
+    url && ['http:', 'https:'].includes(url.protocol) && url.pathname === '/' && url.search + url.hash === ''
+  return isProxy && readCredentials(url) !== undefined ? url : undefined
+}
+
+/** Returns undefined if a `%` in them is not encoded as `%25`. */
+function readCredentials({ username, password }: URL): string | undefined {
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  } catch {
+    return undefined
+  }
 }
 
 /** Entries are separated by commas or spaces. */
@@ -91,9 +100,9 @@ export function describeProxies({ https, http, direct }: ProxySettings): string 
 }
 
 /** The `Proxy-Authorization` header for the user name and password in the URL of a proxy. */
-export function authorizeAtProxy({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {}
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+export function authorizeAtProxy(proxy: URL): Record<string, string> {
+  const credentials = readCredentials(proxy)
+  if (credentials === undefined || credentials === ':') return {}
   return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }
 }
 

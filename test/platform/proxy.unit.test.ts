@@ -71,13 +71,17 @@ test('never shows the user name and password of a proxy', () => {
   )
 })
 
-test.each(['socks5://ada:s3cret@proxy.example.com', 'http://', 'http://proxy.example.com/path', 'http://a b'])(
-  'rejects the proxy %s without repeating it',
-  (value) => {
-    expect(() => readConfig({ HTTPS_PROXY: value })).toThrow(
-      new ConfigError([
-        'HTTPS_PROXY: must be the URL of an http or https proxy, such as http://user:password@proxy.example.com:3128',
-      ]),
-    )
-  },
-)
+test.each([
+  'socks5://ada:s3cret@proxy.example.com',
+  'http://',
+  'http://proxy.example.com/path',
+  'http://a b',
+  'http://ada:100%@proxy.example.com',
+  'http://100%:s3cret@proxy.example.com',
+])('rejects the proxy %s without repeating it', (value) => {
+  expect(() => readConfig({ HTTPS_PROXY: value })).toThrow(
+    new ConfigError([
+      'HTTPS_PROXY: must be the URL of an http or https proxy, such as http://user:password@proxy.example.com:3128',
+    ]),
+  )
+})
