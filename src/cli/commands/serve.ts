@@ -25,7 +25,7 @@ export const serve = localCommand({
     },
     processes: {
       value: 'N|auto',
-      help: 'Server processes on one port (PostgreSQL only); auto: one per CPU core. SIGHUP replaces them one after the other, without a gap',
+      help: 'Server processes on one port (PostgreSQL only); auto: one per CPU core, at most 64. SIGHUP replaces them one after the other, without a gap',
     },
   },
   notes: [
@@ -63,7 +63,7 @@ export const serve = localCommand({
 const maxProcesses = 64
 
 function readProcesses(text: string, database: DatabaseConfig): number {
-  const count = text === 'auto' ? availableParallelism() : Number(text)
+  const count = text === 'auto' ? Math.min(availableParallelism(), maxProcesses) : Number(text)
   if (!Number.isInteger(count) || count < 1 || count > maxProcesses)
     throw new UsageError(`--processes takes a number from 1 to ${maxProcesses}, or auto.`)
   if (count > 1 && database.kind === 'pglite')
