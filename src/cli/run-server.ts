@@ -30,6 +30,9 @@ export interface ServerRun {
   drainMilliseconds: number
 }
 
+/** For output that is still being written. */
+const exitMilliseconds = 500
+
 const servers: ReadonlySet<string> = new Set<ServerRun['command']>(['serve', 'sandbox'])
 
 /** Serves until a signal stops it. With an embedded database, it also runs the commands of other processes. */
@@ -42,11 +45,15 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
     : untilStopped(['SIGINT', 'SIGTERM', 'SIGHUP'])
   // Resources are closed in reverse order, even if opening the next one fails.
   await using resources = new AsyncDisposableStack()
+  let hasServed = false
+  resources.defer(() => void (hasServed && exitSoon()))
   resources.defer(() => supervised?.leave())
   const telemetry = await loadTelemetry(config, registry)
   const log = createServerLog(config, supervised, telemetry)
   telemetry?.start(log)
-  resources.defer(() => telemetry && flush(telemetry))
+  resources.defer(async () => {
+    if ((await telemetry?.stop()) === 'timed out') exitSoon()
+  })
   const folder = config.database.kind === 'pglite' ? await lockFolder(config.database.dataDir, run.command) : undefined
   resources.defer(() => folder?.release())
   const app = buildApp(config, { log, tracing: telemetry?.tracing })
@@ -56,6 +63,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, supervised)
+  hasServed = true
   liftStartLimits({ isEmbedded: config.database.kind === 'pglite' })
   // A process with large memory trades memory for throughput.
   if (!hasLargeMemory()) collectWhenIdle()
@@ -110,9 +118,9 @@ function createServerLog(
   return supervised ? log.child({ process: supervised.number }) : log
 }
 
-async function flush(telemetry: Telemetry): Promise<void> {
-  // Pending requests to a collector that does not respond would keep the process alive, and nothing else is left to do.
-  if ((await telemetry.stop()) === 'timed out') setTimeout(() => process.exit(), 0)
+/** Connections to servers that do not respond would keep the process alive, and nothing else is left to do. */
+function exitSoon(): void {
+  setTimeout(() => process.exit(), exitMilliseconds).unref()
 }
 
 function logProgress(log: Logger, progress: MigrationProgress): void {

@@ -15,6 +15,8 @@ interface Outbox<Item> {
 
 /** The loop also polls, because notifications can get lost. */
 const defaultPollMilliseconds = 5_000
+/** As long as the attempts of a webhook worker: a process that takes longer to stop is killed. */
+const defaultGraceMilliseconds = 25_000
 const retrySeconds = [10, 60, 300, 900, 1800]
 
 /** Returns how long to wait after the given number of failed attempts. */
@@ -31,6 +33,8 @@ export class OutboxLoop<Item> {
   #stopped = false
   #stopListening = () => {}
   #running: Promise<void> = Promise.resolve()
+  /** Whether attempts were running when the grace of a stop ended. */
+  #abandoned = false
 
   constructor(
     deps: { notifications: Notifications; log: Logger },
@@ -47,12 +51,15 @@ export class OutboxLoop<Item> {
     this.#running = this.#run()
   }
 
-  /** Waits for attempts in progress. */
-  async stop(): Promise<void> {
+  /** Waits up to `graceMilliseconds` for attempts in progress. The items of others become due again when their lease ends. */
+  async stop({ graceMilliseconds = defaultGraceMilliseconds } = {}): Promise<void> {
     this.#stopped = true
     this.#stopListening()
     this.#wake.abort()
-    await this.#running
+    const graceEnded = new AbortController()
+    const grace = delay(graceMilliseconds, 'abandoned' as const, { signal: graceEnded.signal })
+    this.#abandoned = (await Promise.race([this.#running, grace])) === 'abandoned'
+    graceEnded.abort()
   }
 
   async #run(): Promise<void> {
@@ -73,7 +80,8 @@ export class OutboxLoop<Item> {
         await Promise.all(claimed.map(attempt))
       }
     } catch (error) {
-      const level = isDatabaseUnavailable(error) ? 'debug' : 'error'
+      // The database is closed before an abandoned attempt ends. That needs no action.
+      const level = this.#abandoned || isDatabaseUnavailable(error) ? 'debug' : 'error'
       this.#deps.log[level]({ err: error }, `could not read or update the ${name}`)
     }
   }

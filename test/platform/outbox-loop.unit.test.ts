@@ -44,7 +44,7 @@ function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) =>
       batches.push(...added)
       notifications.notify('emails')
     },
-    stop: () => loop.stop(),
+    stop: (options?: { graceMilliseconds: number }) => loop.stop(options),
   }
 }
 
@@ -78,6 +78,17 @@ test('finishes the attempts in progress when it stops, and claims no more', asyn
 
   expect(outbox.attempted).toEqual(['a'])
   expect(outbox.countClaims()).toBe(1)
+})
+
+test('stops at the end of the grace although an attempt does not end, whose failure is then no error', async () => {
+  const held = Promise.withResolvers<void>()
+  const outbox = startOutbox([['a']], () => held.promise)
+  await expect.poll(() => outbox.attempted).toEqual(['a'])
+
+  await outbox.stop({ graceMilliseconds: 1 })
+  held.reject(new Error('the database is closed'))
+
+  await expect.poll(() => outbox.logged).toMatchObject([{ level: 20, err: { message: 'the database is closed' } }])
 })
 
 test('stops without waiting for the next poll', async () => {

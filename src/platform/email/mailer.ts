@@ -50,7 +50,7 @@ export class Mailer {
     this.#loop.start()
   }
 
-  /** Waits for attempts in progress. */
+  /** Waits for attempts in progress, but not longer than a process may take to stop. */
   stop(): Promise<void> {
     return this.#loop.stop()
   }
