@@ -125,7 +125,7 @@ function createWorker(
 ): Worker {
   const worker: Worker = new Worker(deps, config.webhooks, {
     journal,
-    observer: registerWorkerMetrics(deps, registry, () => worker.held),
+    observer: registerWorkerMetrics(registry, () => worker.held),
   })
   return worker
 }

@@ -15,6 +15,7 @@ import { createReadLimiter } from '../pipeline/read-limiter.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
+import { registerQueueGauges } from '../webhooks/queue/metrics.ts'
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { apiHandlers } from './api/handlers.ts'
@@ -209,6 +210,7 @@ function registerOperations(app: FastifyInstance, deps: Deps, options: ServerOpt
   registerMetrics(app, deps, { access: metricsAccess(options), registry, collect: options.collectMetrics })
   registerDatabaseMetric(deps, registry)
   registerPendingMetric(deps, registry)
+  registerQueueGauges(deps, registry)
   registerHealthMetrics(deps, registry)
   registerTemplatesMetric(deps, registry)
   registerHealth(app, deps, options.readState)

@@ -156,7 +156,7 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
     readState: () => 'serving' as const,
   }
   await createServer(app.deps, options)
-  registerWorkerMetrics(app.deps, registry, () => 0)
+  registerWorkerMetrics(registry, () => 0)
   registerOutcomesUnknownMetric(registry)
   countSends(app.deps.whatsapp, registry)
   registerClockMetric(registry)

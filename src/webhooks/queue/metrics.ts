@@ -6,13 +6,8 @@ import type { WorkerObserver } from './attempts.ts'
 
 const reasonLabels: Record<string, string> = { [goneReason]: 'gone', [failingReason]: 'failing' }
 
-/** Registers the delivery metrics. The state of the queue is read at each scrape. */
-export function registerWorkerMetrics(
-  deps: Pick<Deps, 'db' | 'log'>,
-  registry: Registry,
-  countHeld: () => number,
-): WorkerObserver {
-  registerQueueGauges(deps, registry)
+/** Registers the metrics of the attempts of this process. */
+export function registerWorkerMetrics(registry: Registry, countHeld: () => number): WorkerObserver {
   const inFlight = new Gauge({
     name: 'waybill_webhook_deliveries_in_flight',
     help: 'Deliveries that this process has claimed and not finished.',
@@ -55,7 +50,11 @@ export function registerWorkerMetrics(
   }
 }
 
-function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
+/**
+ * Registers the state of the queue, which is read at each scrape. Processes without a worker report it too: if no worker
+ * runs, nothing else shows that deliveries are late.
+ */
+export function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
   registerSharedGauges(registry, log, {
     subject: 'the delivery queue',
     read: () => readQueueState(db),

@@ -40,6 +40,23 @@ test('counts a message with an unknown outcome', async () => {
   expect(Number(/^waybill_messages_pending_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThan(100)
 })
 
+test('reports deliveries that are late although no worker runs', async () => {
+  const { accountId } = await server.account()
+  await sql`
+    insert into webhook_endpoints (id, account_id, url, events, secret_encrypted)
+    values ('ep_late', ${accountId}, 'https://example.com/', '{message.sent}', 'x')`.execute(server.deps.db)
+  await sql`
+    insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
+    values (${accountId}, 'dlv_late', 'ep_late', 'evt_late', now() - interval '90 seconds', now())`.execute(
+    server.deps.db,
+  )
+
+  const { text } = await server.request('GET', '/metrics')
+
+  expect(text).toMatch(/^waybill_webhook_oldest_due_seconds 9\d/m)
+  await sql`delete from webhook_deliveries where id = 'dlv_late'`.execute(server.deps.db)
+})
+
 test('counts sends by outcome and code, and callbacks by result', async () => {
   const node = await startTestServer({ beside: server })
   const account = await server.account()

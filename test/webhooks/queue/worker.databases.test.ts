@@ -8,7 +8,7 @@ import { WebhookEvent } from '../../../contracts/events.ts'
 import { firstIdAt } from '../../../src/platform/ids.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
-import { registerWorkerMetrics } from '../../../src/webhooks/queue/metrics.ts'
+import { registerQueueGauges, registerWorkerMetrics } from '../../../src/webhooks/queue/metrics.ts'
 import { deleteOldDeliveries } from '../../../src/webhooks/queue/retention-store.ts'
 import { type Claim, claimDueDeliveries, recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
@@ -117,7 +117,7 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/gone`)
   receiver.behave(respond(410), '/gone')
   const registry = new Registry()
-  const observer = registerWorkerMetrics(webhooks.deps, registry, () => 0)
+  const observer = registerWorkerMetrics(registry, () => 0)
   const worker = webhooks.startWorker({ observer })
   await webhooks.emit(5)
 
@@ -316,7 +316,8 @@ test('releases unfinished deliveries on stop for another worker to claim', async
 test('reports the state of the queue in gauges', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   const registry = new Registry()
-  registerWorkerMetrics(webhooks.deps, registry, () => 7)
+  registerQueueGauges(webhooks.deps, registry)
+  registerWorkerMetrics(registry, () => 7)
   await webhooks.emit(3)
   await sql`update webhook_deliveries set due_at = now() - interval '90 seconds'`.execute(database.db)
   const metrics = await registry.metrics()
@@ -369,7 +370,7 @@ test('deletes deliveries of a removed endpoint without attempting or counting th
   await webhooks.emit(2)
   await database.db.deleteFrom('webhook_endpoints').where('id', '=', endpointId).execute()
   const registry = new Registry()
-  registerWorkerMetrics(webhooks.deps, registry, () => 0)
+  registerQueueGauges(webhooks.deps, registry)
 
   expect(await registry.metrics()).toContain('waybill_webhook_deliveries_waiting 2\n')
   expect(await claimDueDeliveries(database.db, { ...wholeClaim, leaseSeconds: 0 })).toHaveLength(2)
