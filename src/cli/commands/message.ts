@@ -44,7 +44,7 @@ export const messageCommands = [
       },
     },
     notes: [
-      'Only for messages that have been pending for more than a minute. Ask the recipient or check WhatsApp Manager\nfirst: if a sent message is recorded as failed, a retry sends it twice. No webhook reports the change. A status that\nWhatsApp reports later still applies.',
+      'Only for messages that have been pending for more than a minute. Ask the recipient or check WhatsApp Manager\nfirst: if a sent message is recorded as failed, a retry sends it twice. Emits message.failed or message.sent. A status\nthat WhatsApp reports later still applies.',
     ],
     examples: ['waybill message resolve msg_… --as failed', 'waybill message resolve msg_… --as sent'],
     run: async ({ call }, fields) => {
