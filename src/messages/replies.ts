@@ -250,6 +250,8 @@ function hashOf(waMessageId: string): Uint8Array {
 const keptDays = 30
 
 /** Covers all accounts. */
-export async function deleteOldSeenReplies(db: Kysely<Database>): Promise<void> {
-  await sql`delete from seen_replies where received_at < now() - ${sql.lit(keptDays)} * interval '1 day'`.execute(db)
+export async function deleteOldSeenReplies(db: Kysely<Database>, now: Date): Promise<void> {
+  await sql`
+    delete from seen_replies
+    where received_at < ${now}::timestamptz - ${sql.lit(keptDays)} * interval '1 day'`.execute(db)
 }

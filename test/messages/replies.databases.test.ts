@@ -247,12 +247,12 @@ test('forgets replies after WhatsApp has stopped repeating them', async () => {
     (await server.deps.db.selectFrom('seen_replies').selectAll().where('account_id', '=', account.accountId).execute())
       .length
 
-  await deleteOldSeenReplies(server.deps.db)
+  await deleteOldSeenReplies(server.deps.db, new Date())
   expect(await count()).toBe(1)
   await server.deps.db
     .updateTable('seen_replies')
     .set({ received_at: new Date(replyTime * 1000 - 90 * 86_400_000) })
     .execute()
-  await deleteOldSeenReplies(server.deps.db)
+  await deleteOldSeenReplies(server.deps.db, new Date())
   expect(await count()).toBe(0)
 })

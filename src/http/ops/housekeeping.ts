@@ -20,7 +20,7 @@ import { deleteOldSeenReplies } from '../../messages/replies.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
 import { recordStalePending } from '../../messages/status/stale-pending.ts'
 import type { Config } from '../../platform/config.ts'
-import { readDatabaseClock } from '../../platform/db/clock.ts'
+import { readDatabaseClock, readEarlierClock } from '../../platform/db/clock.ts'
 import { createPartitions, dropOldPartitions } from '../../platform/db/partitions.ts'
 import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
 import { syncDueTemplates } from '../../templates/sync.ts'
@@ -89,7 +89,7 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldSeenReplies,
-    run: ({ db }) => deleteOldSeenReplies(db),
+    run: async ({ db, now }) => deleteOldSeenReplies(db, await readEarlierClock(db, now)),
   },
   {
     everySeconds: 600,
@@ -99,34 +99,35 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.createOrDropPartitions,
-    run: async ({ db, log }, { retentionDays, requestLogDays }) => {
-      // Uses the database clock, because a node whose clock is ahead would drop partitions too early.
-      const now = await readDatabaseClock(db)
-      for (const { partition, error } of await createPartitions(db, now))
+    run: async ({ db, log, now: readClock }, { retentionDays, requestLogDays }) => {
+      // Rows get the time of the database.
+      for (const { partition, error } of await createPartitions(db, await readDatabaseClock(db)))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
+      const now = await readEarlierClock(db, readClock)
       const contentsDays = await findLongestStorage(db)
       await dropOldPartitions(db, now, retentionDays, {
         message_contents: contentsDays,
         ...(requestLogDays !== undefined && { api_requests: requestLogDays }),
       })
       await deleteOldCutoffs(db)
-      await deleteOldIdentities(db, retentionDays)
-      await deleteOldCounts(db, retentionDays)
+      await deleteOldIdentities(db, now, retentionDays)
+      await deleteOldCounts(db, now, retentionDays)
     },
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldDeliveries,
     // Apart from the partitions: it reads the whole queue, and a large one must not keep them from being dropped.
-    run: async ({ db }, { retentionDays }) => {
-      await deleteOldAttemptCounts(db)
-      await deleteOldDeliveries(db, await readDatabaseClock(db), retentionDays)
+    run: async ({ db, now: readClock }, { retentionDays }) => {
+      const now = await readEarlierClock(db, readClock)
+      await deleteOldAttemptCounts(db, now)
+      await deleteOldDeliveries(db, now, retentionDays)
     },
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldContents,
-    run: async ({ db }) => deleteOldContents(db, await readDatabaseClock(db)),
+    run: async ({ db, now }) => deleteOldContents(db, await readEarlierClock(db, now)),
   },
   {
     everySeconds: 3600,
@@ -140,7 +141,7 @@ const jobs: Job[] = [
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredAuditEntries,
     run: async (deps) => {
-      const now = await readDatabaseClock(deps.db)
+      const now = await readEarlierClock(deps.db, deps.now)
       await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * dayMilliseconds))
     },
   },
@@ -205,8 +206,8 @@ const jobs: Job[] = [
 /** Work that is due less often is claimed in the database. */
 const infrequentSeconds = 600
 /**
- * How often to ask whether infrequent work is due. The first time is a minute after the start, because a database clock that
- * is wrong when its machine starts would drop partitions too early.
+ * How often to ask whether infrequent work is due. The first time is a minute after the start, because the clocks of a
+ * machine that has just started can be wrong, and would drop partitions too early.
  */
 const askSeconds = 60
 

@@ -271,12 +271,12 @@ export async function deleteEmptyBuckets(db: Kysely<Database>): Promise<void> {
 const shownDays = 184
 
 /**
- * Deletes old counts by the database's clock, for all accounts. Counts are kept longer than messages, of which whole
+ * Deletes old counts, for all accounts. Counts are kept longer than messages, of which whole
  * weeks are kept, because a stored message can still change its count.
  */
-export async function deleteOldCounts(db: Kysely<Database>, retentionDays: number): Promise<void> {
+export async function deleteOldCounts(db: Kysely<Database>, now: Date, retentionDays: number): Promise<void> {
   const keptDays = Math.max(retentionDays + 7, shownDays)
   await sql`
     delete from message_counts
-    where day < (now() at time zone 'UTC')::date - ${keptDays}::integer`.execute(db)
+    where day < (${now}::timestamptz at time zone 'UTC')::date - ${keptDays}::integer`.execute(db)
 }

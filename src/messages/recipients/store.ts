@@ -122,12 +122,12 @@ const batchSize = 5_000
  * Deletes names that WhatsApp has not reported for as long as messages are kept, of all accounts. The names of someone
  * with a suppression are kept: without them, a message to another name would be sent.
  */
-export async function deleteOldIdentities(db: Kysely<Database>, retentionDays: number): Promise<void> {
+export async function deleteOldIdentities(db: Kysely<Database>, now: Date, retentionDays: number): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`
       delete from recipient_identities where ctid = any(array(
         select i.ctid from recipient_identities i
-        where i.seen_at < now() - ${sql.lit(retentionDays)} * interval '1 day' and not exists (
+        where i.seen_at < ${now}::timestamptz - ${sql.lit(retentionDays)} * interval '1 day' and not exists (
           select from suppressions s where s.account_id = i.account_id and s.number_key = i.person
         )
         limit ${sql.lit(batchSize)}

@@ -10,6 +10,15 @@ export async function readDatabaseClock(db: Kysely<Database>): Promise<Date> {
   return now
 }
 
+/**
+ * Returns the earlier of the times of the database and this node, for deletions by age: whichever clock is ahead, nothing
+ * is deleted too early.
+ */
+export async function readEarlierClock(db: Kysely<Database>, now: () => Date): Promise<Date> {
+  const databaseNow = await readDatabaseClock(db)
+  return new Date(Math.min(databaseNow.getTime(), now().getTime()))
+}
+
 /** Smaller adjustments of a clock are common and cause no noticeable delay. */
 export const clockToleranceSeconds = 5
 

@@ -26,11 +26,11 @@ export async function deleteOldDeliveries(db: Kysely<Database>, now: Date, reten
 const countsKeptDays = 8
 
 /** Deletes old counts of attempts. Reads all accounts, because the deletion depends only on age. */
-export async function deleteOldAttemptCounts(db: Kysely<Database>): Promise<void> {
+export async function deleteOldAttemptCounts(db: Kysely<Database>, now: Date): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`
       delete from webhook_attempt_counts where ctid = any(array(
-        select ctid from webhook_attempt_counts where slot < now() - ${countsKeptDays} * interval '1 day'
+        select ctid from webhook_attempt_counts where slot < ${now}::timestamptz - ${countsKeptDays} * interval '1 day'
         limit ${sql.lit(batchSize)}
       ))`.execute(db)
     if (Number(numAffectedRows ?? 0) < batchSize) return

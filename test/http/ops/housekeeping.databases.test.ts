@@ -37,6 +37,19 @@ test('creates and drops partitions by the database clock, not by a node clock 60
   expect(await listPartitions()).toEqual(before)
 })
 
+test('deletes no history if the database clock is 60 days ahead of the node', async () => {
+  await recordOldAttempt()
+  const attempts = () => sql`select from webhook_attempts`.execute(database.db)
+  const before = (await attempts()).rows
+
+  const behind = new Date(Date.now() - 60 * 86_400_000)
+  await createHousekeeping({ ...createTestDeps(database), now: () => behind }, retention).run(
+    jobFacts.createOrDropPartitions,
+  )
+
+  expect((await attempts()).rows).toEqual(before)
+})
+
 test('drops partitions while old deliveries cannot be deleted', async () => {
   await recordOldAttempt()
   await sql`

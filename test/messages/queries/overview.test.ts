@@ -332,7 +332,7 @@ test.each([
         db,
       )
 
-    await deleteOldCounts(db, retentionDays)
+    await deleteOldCounts(db, new Date(), retentionDays)
 
     const rows = await db
       .selectFrom('message_counts')

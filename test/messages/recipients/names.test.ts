@@ -423,7 +423,7 @@ test('forgets names when messages expire, except those of suppressed recipients'
   await prefer('stop', { user_id: stopped.userId })
   await sql`update recipient_identities set seen_at = now() - interval '91 days'`.execute(server.deps.db)
 
-  await deleteOldIdentities(server.deps.db, 90)
+  await deleteOldIdentities(server.deps.db, new Date(), 90)
 
   const names = await readNames()
   const { rows } = await sql<{ identity: string }>`

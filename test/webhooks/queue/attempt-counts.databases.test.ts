@@ -184,7 +184,7 @@ test('deletes counts that are no longer shown', async () => {
   await insertCounts({ endpointId, hoursAgo: 24 * 7, attempts: 1, durationMilliseconds: 1 })
   await insertCounts({ endpointId, hoursAgo: 24 * 9, attempts: 1, durationMilliseconds: 1 })
 
-  await deleteOldAttemptCounts(database.db)
+  await deleteOldAttemptCounts(database.db, new Date())
 
   const rows = await database.db.selectFrom('webhook_attempt_counts').select('slot').execute()
   expect(rows).toHaveLength(1)
