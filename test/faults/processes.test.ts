@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +33,7 @@ afterAll(async () => {
 })
 
 /** The process IDs of the servers that share the port. */
-async function serversOf({ pid }: ServeProcess): Promise<number[]> {
+async function serversOf({ pid }: Pick<ServeProcess, 'pid'>): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return children.trim().split(' ').filter(Boolean).map(Number)
 }
@@ -223,6 +224,27 @@ test.each(['1', '2'])('replaces all processes, %s, on SIGHUP without a lost requ
   await load.stop()
   expect(load.failures).toEqual([])
   expect(await readMetric(node, /^waybill_processes_replaced_total /)).toBe(0)
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('starts no more than one process more at a time on SIGHUP, even if it is sent before they listen', async () => {
+  const node = await startServe(environment, ['--processes', '2'], (child) => {
+    void once(child, 'spawn').then(async () => {
+      await expect.poll(() => serversOf({ pid: child.pid ?? 0 })).toHaveLength(2)
+      child.kill('SIGHUP')
+    })
+  })
+
+  let most = 0
+  await expect
+    .poll(async () => {
+      most = Math.max(most, (await serversOf(node)).length)
+      return node.output.join('\n')
+    })
+    .toContain('replaced all processes')
+
+  expect(most).toBe(3)
   node.kill('SIGTERM')
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })

@@ -28,13 +28,15 @@ export async function supervise({ processes, log, whenListening }: Supervision):
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const signal = untilStopped(['SIGINT', 'SIGTERM'])
   const supervisor = new Supervisor(log)
-  const first = await Promise.race([supervisor.start(processes), signal])
+  const starting = supervisor.start(processes)
+  // From the start, because SIGHUP would otherwise end this process without the others.
+  process.on('SIGHUP', () => void starting.then((started) => ('url' in started ? supervisor.replaceAll() : undefined)))
+  const first = await Promise.race([starting, signal])
   if (typeof first === 'object' && 'exitCode' in first) {
     await supervisor.stop('SIGTERM')
     return first.exitCode
   }
   if (typeof first === 'object') whenListening(first.url)
-  process.on('SIGHUP', () => void supervisor.replaceAll())
   return supervisor.stop(await signal)
 }
 
@@ -96,7 +98,8 @@ class Supervisor {
           return
         }
         this.#replaceIfItDies(slot)
-        void stopWorker(before.worker, 'retired')
+        // Only then is the next one started, so that one process more than usual is connected to the database.
+        await stopWorker(before.worker, 'retired')
       }
       this.#log.info({ processes: this.#slots.size }, 'replaced all processes')
     })
