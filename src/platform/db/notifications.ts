@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import type pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connect/connection.ts'
@@ -78,7 +77,7 @@ class PostgresNotifications implements Notifications {
   readonly #listeners = new Listeners()
   /** Topics notified within the quiet period; true if they were notified again since then. */
   readonly #quiet = new Map<Topic, boolean>()
-  #client: pg.Client | undefined
+  #client: AuthenticatedClient | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #closed = false
   /** The last notification sent. A process that notifies and then exits must wait for it. */
@@ -117,7 +116,7 @@ class PostgresNotifications implements Notifications {
     this.#closed = true
     clearTimeout(this.#reconnecting)
     await this.#notifying
-    await this.#client?.end().catch(() => {})
+    await this.#client?.close()
   }
 
   #sendNotification(topic: Topic): void {
@@ -142,7 +141,7 @@ class PostgresNotifications implements Notifications {
       if (lost || this.#closed) return
       lost = true
       this.#log.debug({ err: cause }, 'lost the connection for notifications; polling until it is restored')
-      client.end().catch(() => {})
+      void client.close()
       this.#reconnecting = setTimeout(() => this.#connect(), reconnectMilliseconds).unref()
     }
     client.on('error', reconnect)

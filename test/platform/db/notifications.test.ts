@@ -54,6 +54,25 @@ test('notifies other processes and makes them check again after a lost connectio
   await there.close()
 })
 
+test('closes although PostgreSQL does not respond', async () => {
+  const notifications = open()
+  const listener = vi.fn<() => void>()
+  notifications.listen('deliveries', listener)
+  await expect.poll(() => listener).toHaveBeenCalledTimes(1)
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity
+    where application_name = 'waybill listen' and datname = current_database()`.execute(database.db)
+  expect(rows).toHaveLength(1)
+  const [{ pid } = { pid: 0 }] = rows
+
+  process.kill(pid, 'SIGSTOP')
+  try {
+    await notifications.close()
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+})
+
 test('combines consecutive notifications and never drops the last one', async () => {
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()

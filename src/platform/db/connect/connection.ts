@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
 import type { Host } from '../../database-url.ts'
@@ -24,6 +26,8 @@ export interface ConnectionOptions extends pg.ClientConfig {
 
 /** As long as a connection of the pool may take. */
 const probeMilliseconds = 2_000
+/** A server that responds closes a connection within milliseconds. */
+const closeMilliseconds = 1_000
 
 const optionsByConfig = new WeakMap<PostgresConfig, ConnectionOptions>()
 
@@ -39,7 +43,7 @@ function createOptions(config: PostgresConfig): ConnectionOptions {
   const passwords = new URL(url).password === '' ? createPasswords(config) : undefined
   const options = { Client: AuthenticatedClient, connectionString: url, ...tls, passwords }
   if (!config.hosts) return { ...options, server: undefined }
-  const probe = (server: Host) => tryConnecting({ ...options, server, connectionTimeoutMillis: probeMilliseconds })
+  const probe = (server: Host) => tryConnecting({ ...options, server })
   return { ...options, server: new WritableHost(config.hosts, probe) }
 }
 
@@ -55,8 +59,14 @@ function withoutTimeouts(text: string): string {
 
 async function tryConnecting(options: ConnectionOptions): Promise<void> {
   const client = new AuthenticatedClient(options)
-  await client.connect()
-  await client.end()
+  // The timeout of `pg` ends with the authentication, and a server can stop responding after it.
+  const deadline = setTimeout(() => client.expire(), probeMilliseconds)
+  try {
+    await client.connect()
+  } finally {
+    clearTimeout(deadline)
+    void client.close()
+  }
 }
 
 function createPasswords({ passwordCommand, passwordFile }: PostgresConfig): Passwords {
@@ -130,12 +140,31 @@ export class AuthenticatedClient extends pg.Client {
     if (this.#server && rows[0]?.is_read_only !== false) throw this.#explain(new ReadOnlyServerError())
   }
 
+  /** Ends a connection that takes too long to open, as `pg` does. */
+  expire(): void {
+    streamOf(this).destroy(this.#explain(new Error('timeout expired')))
+  }
+
+  /** Unlike `end`, does not wait for a server that does not respond. */
+  async close(): Promise<void> {
+    const ended = new AbortController()
+    const deadline = delay(closeMilliseconds, undefined, { signal: ended.signal }).catch(() => {})
+    await Promise.race([this.end().catch(() => {}), deadline])
+    ended.abort()
+    streamOf(this).destroy()
+  }
+
   #explain(error: Error): Error {
     const isRejected = 'code' in error && (error.code === '28P01' || error.code === '28000')
     // By now `pg` has replaced the function with the password that it returned.
     if (isRejected && typeof this.password === 'string') void this.#passwords?.reject(this.password)
     return recordConnectFailure(error, this.#target())
   }
+}
+
+export function streamOf(client: pg.Client): Socket {
+  // `pg` does not declare it.
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream
 }
 
 function toError(error: unknown): Error {

@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { isConnectionUseless } from '../errors.ts'
 import { nameOf } from '../statement.ts'
-import { AuthenticatedClient } from './connection.ts'
+import { AuthenticatedClient, streamOf } from './connection.ts'
 
 /** The first statement disables the timeouts of a connection; the second one restores them. */
 export const disableStatementTimeout = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
@@ -53,11 +52,6 @@ export class PreparedClient extends AuthenticatedClient {
     this.#readTimeout.begin(query)
     super.query(query)
   }
-}
-
-function streamOf(client: pg.Client): Socket {
-  // `pg` does not declare it.
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream
 }
 
 /**

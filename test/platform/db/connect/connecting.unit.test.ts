@@ -3,6 +3,9 @@ import { createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../../src/platform/config.ts'
+import { findConnectProblem } from '../../../../src/platform/db/connect/connect-failure.ts'
+import { connectionOptions } from '../../../../src/platform/db/connect/connection.ts'
+import { WritableHost } from '../../../../src/platform/db/connect/hosts.ts'
 import { findPassword, PasswordCommand } from '../../../../src/platform/db/connect/passwords.ts'
 import { decideVerification, readTls } from '../../../../src/platform/db/connect/tls.ts'
 import { openDatabase } from '../../../../src/platform/db/database.ts'
@@ -135,11 +138,38 @@ function acceptAndReset(socket: Socket): void {
   socket.on('error', () => {})
 }
 
-test('fails a statement, not the process, if a new connection is reset before it can be used', async () => {
-  const server = createServer(acceptAndReset).listen(0, '127.0.0.1')
+async function listen(handle: (socket: Socket) => void) {
+  const server = createServer(handle).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  return { server, port: address !== null && typeof address === 'object' ? address.port : 0 }
+}
+
+test('gives up a server that stops responding after it has accepted the connection', async () => {
+  const sockets: Socket[] = []
+  const { server, port } = await listen((socket) => {
+    sockets.push(socket)
+    socket.once('data', () => socket.write(ready))
+  })
+  const hosts = [{ host: '127.0.0.1', port }]
+  const { server: writable } = connectionOptions({
+    kind: 'postgres',
+    url: `postgres://waybill@127.0.0.1:${port}/w`,
+    hosts,
+  })
+  const search = writable instanceof WritableHost ? writable.find() : undefined
+
+  const failure = await search?.catch((error: unknown) => error)
+
+  expect(findConnectProblem(failure)?.message).toBe(
+    `no host in DATABASE_URL accepts writes: 127.0.0.1:${port} did not respond within 2 seconds`,
+  )
+  await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true])
+  server.close()
+})
+
+test('fails a statement, not the process, if a new connection is reset before it can be used', async () => {
+  const { server, port } = await listen(acceptAndReset)
   const url = `postgres://waybill@127.0.0.1:${port}/waybill`
   const db = openDatabase({ kind: 'postgres', url }, createLogger('fatal'))
 
