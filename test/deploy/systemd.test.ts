@@ -30,6 +30,13 @@ describe.skipIf(isMissing)('the systemd unit', () => {
     expect(await readFile(path.join(units, name), 'utf8')).toContain(`ExecStart=${installed} serve`)
   })
 
+  test('all units share the user and the folder of the uploaded files', async () => {
+    for (const name of ['waybill.service', 'waybill@.service'])
+      expect((await readFile(path.join(units, name), 'utf8')).split('\n')).toEqual(
+        expect.arrayContaining(['User=waybill', 'StateDirectory=waybill', 'Environment=WAYBILL_DATA_DIR=%S/waybill']),
+      )
+  })
+
   test.each(['waybill.service', 'waybill@api.service', 'waybill@worker.service'])('%s is valid', async (name) => {
     expect(await run(folder, 'systemd-analyze', ['verify', '--man=no', path.join(folder, name)])).toBe('')
   })
