@@ -179,8 +179,10 @@ describe.skipIf(missing.length > 0)('the manifests for Kubernetes', () => {
     expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['waybill']))
     const deployments = manifests.filter(({ kind }) => kind === 'Deployment')
     expect(deployments).toHaveLength(2)
-    for (const { spec } of deployments) {
-      expect(spec?.replicas).toBeUndefined()
+    for (const { spec } of deployments) expect(spec?.replicas).toBeUndefined()
+    const jobs = manifests.filter(({ kind }) => kind === 'Job')
+    expect(jobs).toHaveLength(1)
+    for (const { spec } of [...deployments, ...jobs]) {
       expect(spec?.template?.spec.containers[0]?.image).toBe(`registry.example.com/waybill:${packageJson.version}`)
       expect(JSON.stringify(spec)).toContain('https://waybill.example.com')
     }
