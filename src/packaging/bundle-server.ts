@@ -39,7 +39,8 @@ export async function bundleServer(dist: string): Promise<string[]> {
     dir: path.join(dist, folder),
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
+    // A process that still runs when an upgrade replaces the files must not load a chunk of the new version.
+    chunkFileNames: '[name]-[hash].js',
     // Comments are a fifth of the source text that V8 would keep in memory.
     comments: { jsdoc: false, legal: false, annotation: false },
   })
