@@ -26,8 +26,8 @@ interface PostgresSettings {
   passwordFile?: string | undefined
   statementTimeoutSeconds?: number
   lockTimeoutSeconds?: number
-  /** Maximum wait for a connection of the pool; then the response is SERVICE_UNAVAILABLE. */
-  connectTimeoutSeconds?: number
+  /** Maximum wait of a statement for its turn and for a connection; then the response is SERVICE_UNAVAILABLE. */
+  maxWaitSeconds?: number
 }
 
 export interface WebhookConfig {

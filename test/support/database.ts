@@ -14,8 +14,8 @@ export interface TestDatabase {
   close: () => Promise<void>
 }
 
-/** Much longer than a statement takes, because a busy machine must not cancel one. */
-export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds: 60, connectTimeoutSeconds: 60 }
+/** Much longer than a statement takes or waits, because a busy machine must not cancel one. */
+export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds: 60, maxWaitSeconds: 60 }
 
 /** The server of the vitest project, for a database of another kind than `openTestDatabase` creates. PostgreSQL only. */
 export function adminUrl(): string {

@@ -31,7 +31,7 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
   const template = `waybill_template_${randomBytes(4).toString('hex')}`
   await run(server.url, `create database ${template}`)
   const db = openDatabase(
-    { kind: 'postgres', url: withDatabase(server.url, template), connectTimeoutSeconds: 60 },
+    { kind: 'postgres', url: withDatabase(server.url, template), maxWaitSeconds: 60 },
     pino({ level: 'silent' }),
   )
   await migrate(db)

@@ -22,8 +22,13 @@ export interface BatchedOptions<Item, Result> {
  */
 const defaultMaxItems = 128
 const maxInFlight = 2
+const defaultMaxWaitMilliseconds = 2_000
+const maxWaits = new WeakMap<Kysely<Database>, number>()
+
 /** A call that has not started by then fails with SERVICE_UNAVAILABLE, as without a connection. */
-const maxWaitMilliseconds = 2_000
+export function setMaxWait(db: Kysely<Database>, milliseconds: number): void {
+  maxWaits.set(db, milliseconds)
+}
 
 /** Wraps a store function so that concurrent calls on the same database run as one statement. */
 export function batched<Item, Result>({
@@ -45,7 +50,7 @@ export function batched<Item, Result>({
         },
         maxItems,
         maxInFlight,
-        maxWaitMilliseconds,
+        maxWaitMilliseconds: maxWaits.get(db) ?? defaultMaxWaitMilliseconds,
         isItemError,
         isBlocked: isLockTimeout,
         ...(groupOf && { groupOf }),

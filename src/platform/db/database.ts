@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { DatabaseConfig, PostgresConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
+import { setMaxWait } from './batched.ts'
 import { connectionOptions } from './connect/connection.ts'
 import { SharedPool } from './connect/pool.ts'
 import { disableStatementTimeout, PreparedClient, resetStatementTimeout } from './connect/prepared-client.ts'
@@ -12,7 +13,7 @@ import type { Database } from './schema.ts'
 import { runDirectly } from './statement.ts'
 import { setTracing, traceDialect } from './traced.ts'
 
-const defaultConnectTimeoutSeconds = 2
+const defaultMaxWaitSeconds = 2
 /**
  * Waybill's statements take less than a second. The server cancels one that takes this long, so that it has no later
  * effect.
@@ -40,14 +41,15 @@ function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | un
   const {
     statementTimeoutSeconds = defaultStatementTimeoutSeconds,
     lockTimeoutSeconds = defaultLockTimeoutSeconds,
-    connectTimeoutSeconds = defaultConnectTimeoutSeconds,
+    maxWaitSeconds = defaultMaxWaitSeconds,
   } = config
+  const maxWaitMilliseconds = maxWaitSeconds * 1000
   const connection = connectionOptions(config)
   const pool = openPool(log, {
     ...connection,
     Client: PreparedClient,
     max: poolSize,
-    connectionTimeoutMillis: connectTimeoutSeconds * 1000,
+    connectionTimeoutMillis: maxWaitMilliseconds,
     statement_timeout: statementTimeoutSeconds * 1000,
     lock_timeout: lockTimeoutSeconds * 1000,
     query_timeout: (statementTimeoutSeconds + readTimeoutMarginSeconds) * 1000,
@@ -55,15 +57,16 @@ function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | un
   const reserve = openPool(log, {
     ...connection,
     max: 1,
-    connectionTimeoutMillis: defaultConnectTimeoutSeconds * 1000,
-    query_timeout: readinessTimeoutMilliseconds,
+    connectionTimeoutMillis: maxWaitMilliseconds,
+    query_timeout: maxWaitMilliseconds,
   })
   const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
-  const shared = new SharedPool(pool, close, connection.passwords)
+  const shared = new SharedPool(pool, close, connection.passwords, maxWaitMilliseconds)
   const db = openDialect(new PostgresDialect({ pool: shared }), tracing)
   // Kysely's connections record the spans.
   if (!tracing)
     runDirectly(db, { run: (text, values) => shared.run(text, values), transact: (work) => shared.transact(work) })
+  setMaxWait(db, maxWaitMilliseconds)
   readinessChecks.set(db, () => reserve.query('select 1'))
   return db
 }
@@ -116,6 +119,7 @@ export function openPGlite(
 ): Kysely<Database> {
   const embedded = new EmbeddedDatabase(pglite, maxWaitSeconds)
   const db = openDialect(embedded.dialect, tracing)
+  if (maxWaitSeconds !== undefined) setMaxWait(db, maxWaitSeconds * 1000)
   embeddedDatabases.set(db, embedded)
   readinessChecks.set(db, () => embedded.check(readinessTimeoutMilliseconds))
   return db

@@ -32,7 +32,7 @@ test('sets a server timeout below the client timeout, unless a statement may run
   const db =
     url === undefined
       ? database.db
-      : openDatabase({ kind: 'postgres', url, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
+      : openDatabase({ kind: 'postgres', url, maxWaitSeconds: 60 }, pino({ level: 'silent' }))
   expect(await readTimeouts(db)).toEqual(usual)
 
   await db.connection().execute(async (connection) => {
@@ -53,7 +53,7 @@ test('asks a connection for the columns of a prepared statement once', async (co
     'change_columns_test',
     ($) => `delete from accounts where id = ${$.id}::text`,
   )
-  const db = openDatabase({ kind: 'postgres', url: database.url, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url: database.url, maxWaitSeconds: 60 }, pino({ level: 'silent' }))
   const descriptions = vi.spyOn(pg.Connection.prototype, 'describe')
   const at = new Date('2026-11-20T09:30:00Z')
 

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
+import { patientSeconds } from '../../support/database.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 /** A lock that another transaction holds must delay only the requests that need it. */
@@ -11,11 +12,12 @@ const example = sendMessage.example.input
 
 let server: TestServer
 const resources = new AsyncDisposableStack()
-/** Waits for locks as long as in production, not as long as other tests. */
+/** Only locks are waited for as long as in production. */
 beforeAll(async () => {
   const patient = await startTestServer()
   resources.defer(() => patient.close())
-  const db = openDatabase({ kind: 'postgres', url: patient.database.url ?? '' }, pino({ level: 'silent' }))
+  const location = { kind: 'postgres', url: patient.database.url ?? '' } as const
+  const db = openDatabase({ ...location, ...patientSeconds, lockTimeoutSeconds: 1 }, pino({ level: 'silent' }))
   resources.defer(() => db.destroy())
   server = await startTestServer({ beside: patient, deps: { db } })
   resources.defer(() => server.close())

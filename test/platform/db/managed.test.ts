@@ -26,7 +26,7 @@ async function withDatabase<Result>(
   config: Omit<PostgresConfig, 'kind'>,
   use: (db: Kysely<Database>) => Promise<Result>,
 ): Promise<Result> {
-  const db = openDatabase({ kind: 'postgres', connectTimeoutSeconds: 60, ...config }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', maxWaitSeconds: 60, ...config }, pino({ level: 'silent' }))
   try {
     return await use(db)
   } finally {

@@ -18,7 +18,7 @@ async function withNewDatabase<Result>(
   for (const setting of settings) await run(adminUrl(), `alter database ${name} set ${setting}`)
   const url = new URL(withDatabase(adminUrl(), name))
   for (const [parameter, value] of new URLSearchParams(search)) url.searchParams.set(parameter, value)
-  const db = openDatabase({ kind: 'postgres', url: url.href, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url: url.href, maxWaitSeconds: 60 }, pino({ level: 'silent' }))
   try {
     return await use(db, name)
   } finally {

@@ -13,7 +13,6 @@ const maxConnectionsOfStatement = 4
 /** Applies after a lock timeout: the next calls will likely wait for the same table. */
 const maxConnectionsWhileBlocked = 1
 const maxConnectionsOfTransactions = 8
-const maxWaitMilliseconds = 2_000
 
 interface Usage {
   readonly text: string
@@ -34,14 +33,22 @@ export class SharedPool implements PostgresPool {
   readonly #idle: IdleClients
   readonly #close: () => Promise<void>
   readonly #passwords: Passwords | undefined
+  readonly #maxWaitMilliseconds: number
   /** By statement text. The entries of named statements are kept; there are a few dozen. */
   readonly #usages = new Map<string, Usage>()
 
-  constructor(pool: pg.Pool, close: () => Promise<void>, passwords: Passwords | undefined) {
+  /** A statement that has waited that long for its turn fails. */
+  constructor(
+    pool: pg.Pool,
+    close: () => Promise<void>,
+    passwords: Passwords | undefined,
+    maxWaitMilliseconds: number,
+  ) {
     this.#pool = pool
     this.#idle = new IdleClients(pool)
     this.#close = close
     this.#passwords = passwords
+    this.#maxWaitMilliseconds = maxWaitMilliseconds
   }
 
   get options(): object {
@@ -103,7 +110,7 @@ export class SharedPool implements PostgresPool {
   }
 
   async acquire(usage: Usage): Promise<pg.PoolClient> {
-    if (usage.connections >= maxConnectionsOf(usage)) await waitForTurn(usage)
+    if (usage.connections >= maxConnectionsOf(usage)) await waitForTurn(usage, this.#maxWaitMilliseconds)
     else usage.connections += 1
     try {
       return this.#idle.take() ?? (await (this.#passwords ? this.#connectWith(this.#passwords) : this.#pool.connect()))
@@ -141,7 +148,7 @@ function maxConnectionsOf({ isTransaction, isBlocked }: Usage): number {
 }
 
 /** `release` counts the connection of a waiting call before it resolves the call. */
-function waitForTurn({ waiting }: Usage): Promise<void> {
+function waitForTurn({ waiting }: Usage, maxWaitMilliseconds: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const waiter = {
     start: () => {

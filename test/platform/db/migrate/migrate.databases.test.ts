@@ -135,7 +135,7 @@ test.runIf(onPostgres)("waits for another process's migration longer than the st
   const other = await connect()
   await other.query('select pg_advisory_lock(9292455)')
   const url = `${database.url}?statement_timeout=1000&query_timeout=1500`
-  const db = openDatabase({ kind: 'postgres', url, connectTimeoutSeconds: 60 }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url, maxWaitSeconds: 60 }, pino({ level: 'silent' }))
 
   const states: MigrationProgress[] = []
   const migrated = migrate(db, { onProgress: (progress) => states.push(progress) })
