@@ -362,47 +362,61 @@ test('treats a timeout before the connection as not sent', async () => {
   await client.close()
 })
 
-/** Responds to each send after a number of milliseconds. */
-async function startSlowUpstream(milliseconds: number): Promise<{ url: string; received: string[]; stop(): void }> {
+/** Responds to no send before `release`. */
+async function startHoldingUpstream() {
   const received: string[] = []
-  const slow = createHttpServer((request, response) => {
-    void text(request).then((body) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const holding = createHttpServer((request, response) => {
+    void text(request).then(async (body) => {
       const id: string = JSON.parse(body).biz_opaque_callback_data
       received.push(id)
-      setTimeout(() => response.end(JSON.stringify({ messages: [{ id: `wamid.${id}` }] })), milliseconds)
+      await released
+      response.end(JSON.stringify({ messages: [{ id: `wamid.${id}` }] }))
     })
   })
-  slow.listen(0, '127.0.0.1')
-  await once(slow, 'listening')
-  const { port } = slow.address() as AddressInfo // A TCP server always has an address of this type.
-  return { url: `http://127.0.0.1:${port}`, received, stop: () => (slow.closeAllConnections(), void slow.close()) }
+  holding.listen(0, '127.0.0.1')
+  await once(holding, 'listening')
+  const { port } = holding.address() as AddressInfo // A TCP server always has an address of this type.
+  const stop = () => (holding.closeAllConnections(), void holding.close())
+  return { url: `http://127.0.0.1:${port}`, received, release, stop }
 }
 
 test('never writes a send that waits too long for a connection', async () => {
-  const slow = await forTest(startSlowUpstream(700))
+  const holding = await forTest(startHoldingUpstream())
   const client = createCloudApi({
-    url: slow.url,
+    url: holding.url,
     version: 'v25.0',
-    timeouts: { queueMs: 1_000, sendMs: 1_300 },
+    timeouts: { queueMs: 1_000, sendMs: 60_000 },
     maxConnections: 2,
   })
+  const unavailable: unknown[] = []
+  const sends = Array.from({ length: 10 }, async (_, n) => {
+    const outcome = await client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` })
+    if (outcome.kind === 'unavailable') unavailable.push(outcome)
+    return outcome
+  })
 
-  const outcomes = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` })),
+  await expect.poll(() => unavailable.length).toBe(8)
+  holding.release()
+
+  expect(unavailable).toContainEqual({ kind: 'unavailable', reason: 'no connection in time', retryAfterSeconds: 5 })
+  const accepted = (await Promise.all(sends)).flatMap((outcome) =>
+    outcome.kind === 'accepted' ? [outcome.waMessageId] : [],
   )
-
-  expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
-    ...Array.from({ length: 4 }, () => 'accepted'),
-    ...Array.from({ length: 6 }, () => 'unavailable'),
-  ])
-  expect(outcomes).toContainEqual({ kind: 'unavailable', reason: 'no connection in time', retryAfterSeconds: 5 })
-  expect(slow.received).toHaveLength(4)
+  expect(accepted).toHaveLength(2)
+  expect(holding.received.map((id) => `wamid.${id}`).toSorted()).toEqual(accepted.toSorted())
   await client.close()
 })
 
 test('limits sends in progress and immediately fails those beyond the limit', async () => {
-  const slow = await forTest(startSlowUpstream(200))
-  const client = createCloudApi({ url: slow.url, version: 'v25.0', maxConnections: 1, maxSends: 2 })
+  const holding = await forTest(startHoldingUpstream())
+  const client = createCloudApi({
+    url: holding.url,
+    version: 'v25.0',
+    timeouts: { queueMs: 60_000 },
+    maxConnections: 1,
+    maxSends: 2,
+  })
   const sends = ['msg_1', 'msg_2', 'msg_3'].map((callbackData) =>
     client.sendTemplate(simulator, { ...orderShipped, callbackData }),
   )
@@ -412,9 +426,10 @@ test('limits sends in progress and immediately fails those beyond the limit', as
     reason: 'too many sends of this server are already waiting',
     retryAfterSeconds: 5,
   })
+  holding.release()
   expect(await Promise.all(sends.slice(0, 2))).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])
   expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
-  expect(slow.received).toEqual(['msg_1', 'msg_2', 'msg_1'])
+  expect(holding.received).toEqual(['msg_1', 'msg_2', 'msg_1'])
   await client.close()
 })
 
