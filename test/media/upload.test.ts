@@ -292,27 +292,47 @@ test('uploads a file again after WhatsApp has deleted it', async () => {
   expect(uploadsOf(sender)).toHaveLength(1)
 })
 
-test('ends a send that waits too long for the upload of its file, and holds no slot meanwhile', async () => {
+/** A node with one slot, and a file that another process uploads to WhatsApp until `endUpload`. */
+async function startDuringUpload(sendWaitMilliseconds: number) {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
   const ofFile = server.deps.db.updateTable('media_at_whatsapp').where('account_id', '=', sender.accountId)
   const uploading = { wa_media_id: null, expires_at: null, claimed_by: 'another process' }
-  await ofFile.set({ ...uploading, claimed_until: new Date(Date.now() + 60_000) }).execute()
+  await ofFile.set({ ...uploading, claimed_until: new Date(Date.now() + 600_000) }).execute()
   const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
   const node = await startTestServer({
     beside: server,
     server: { maxConcurrentRequests: 1 },
-    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds: 1_100 } } },
+    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds } } },
   })
-  const caller = through(node, sender)
-  const ended: string[] = []
-  const send = caller.post('/api/v1/message/send', photoMessage(mediaId)).finally(() => ended.push('with the file'))
-  await expect.poll(() => shared.running.size).toBe(1)
-  expect((await caller.post('/api/v1/message/send', sendMessage.example.input)).statusCode).toBe(200)
-  ended.push('without')
+  const { post } = through(node, sender)
+  return {
+    node,
+    sender,
+    running: shared.running,
+    endUpload: () => ofFile.set({ claimed_until: new Date(0) }).execute(),
+    send: (input: object = photoMessage(mediaId)) => post('/api/v1/message/send', input),
+  }
+}
 
-  const late = await send
-  expect(ended).toEqual(['without', 'with the file'])
+test('holds no slot while a send waits for the upload of its file', async () => {
+  const { node, running, endUpload, send } = await startDuringUpload(600_000)
+  let hasEnded = false
+  const waiting = send().finally(() => (hasEnded = true))
+  await expect.poll(() => running.size).toBe(1)
+
+  expect((await send(sendMessage.example.input)).statusCode).toBe(200)
+  expect(hasEnded).toBe(false)
+
+  await endUpload()
+  expect((await waiting).statusCode).toBe(200)
+  await node.close()
+})
+
+test('ends a send that waits too long for the upload of its file', async () => {
+  const { node, sender, running, endUpload, send } = await startDuringUpload(1_100)
+
+  const late = await send()
   expect(late.json().error).toEqual({
     code: 'WHATSAPP_UNAVAILABLE',
     message: 'WhatsApp is unavailable: it did not have the file after 2 seconds. Nothing was sent.',
@@ -320,10 +340,10 @@ test('ends a send that waits too long for the upload of its file, and holds no s
   expect(late.headers['retry-after']).toBe('5')
 
   // The upload continues in the background.
-  await ofFile.set({ claimed_until: new Date(0) }).execute()
-  await expect.poll(() => shared.running.size).toBe(0)
+  await endUpload()
+  await expect.poll(() => running.size).toBe(0)
   expect(uploadsOf(sender)).toHaveLength(2)
-  expect((await caller.post('/api/v1/message/send', photoMessage(mediaId))).statusCode).toBe(200)
+  expect((await send()).statusCode).toBe(200)
   expect(uploadsOf(sender)).toHaveLength(2)
   await node.close()
 })
