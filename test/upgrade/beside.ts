@@ -16,8 +16,8 @@ const growing =
  * Applies migrations while the version before serves traffic, and returns what went wrong. Each one meets transactions of
  * the version before that hold their locks, and is then held before its commit until others wait for it.
  */
-export async function findProblems(migrations: Migrations): Promise<string[]> {
-  await using running = await startRunning()
+export async function findProblems(migrations: Migrations, environment?: Record<string, string>): Promise<string[]> {
+  await using running = await startRunning(environment)
   running.letRecover()
   const db = openDatabase({ kind: 'postgres', url: running.databaseUrl }, pino({ level: 'silent' }))
   const observer = new pg.Client({ connectionString: running.databaseUrl })

@@ -30,7 +30,7 @@ export interface Running extends AsyncDisposable {
   reportTo(server: ServeProcess): void
 }
 
-export async function startRunning(): Promise<Running> {
+export async function startRunning(extra: Record<string, string> = {}): Promise<Running> {
   const { adminUrl, template, environment: installed, appSecret, receiverPort, root } = inject('installed')
   await using started = new AsyncDisposableStack()
   const name = `waybill_upgrade_${randomBytes(6).toString('hex')}`
@@ -52,7 +52,7 @@ export async function startRunning(): Promise<Running> {
   }
   receiver.behave(accepts)
   receiver.behave(respond(503), '/recovers')
-  const environment = { ...installed, DATABASE_URL: databaseUrl, GRAPH_API_URL: simulator.url }
+  const environment = { ...installed, DATABASE_URL: databaseUrl, GRAPH_API_URL: simulator.url, ...extra }
   const servers: ServeProcess[] = []
   started.defer(async () => {
     for (const server of servers) server.kill('SIGKILL')
