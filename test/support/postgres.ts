@@ -17,8 +17,14 @@ import './pglite.ts'
  */
 process.prependListener('beforeExit', () => process.exit())
 
-/** These databases need not survive a crash of the machine. */
-const throwaway = ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_wal_size=256MB']
+/**
+ * These databases need not survive a crash of the machine. Autovacuum would at some time discard plans, and change the
+ * order in which rows are read.
+ */
+const throwaway = ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off'].flatMap((setting) => [
+  '-c',
+  setting,
+])
 
 /** Starts a PostgreSQL server, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
 export default async function setUpPostgres(project: TestProject): Promise<() => Promise<void>> {
