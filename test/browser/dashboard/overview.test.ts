@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { abbreviateDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { describeDay } from '../../../src/dashboard/ui/time.ts'
@@ -12,14 +12,22 @@ import { report as reportAt, send, type Sent } from './sent-messages.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
+/** The time at which the test began: midnight may pass meanwhile. */
+let today: number
 
 beforeAll(async () => {
   dashboard = await startDashboard()
+})
+beforeEach(() => {
+  today = Date.now()
 })
 
 afterAll(async () => {
   await dashboard?.close()
 })
+
+/** A UTC date. */
+const daysAgo = (days: number) => new Date(today - days * 86_400_000).toISOString().slice(0, 10)
 
 /** The simulator rejects this number with error 131026. */
 async function sendRejected(account: TestAccount): Promise<void> {
@@ -147,11 +155,10 @@ test('counts failures by reason and links to the messages', async () => {
   await reasons.first().getByRole('link').click()
 
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-  const firstDay = new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10)
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
     errorCode: '131026',
     range: 'custom',
-    from: `${firstDay}T00:00:00.000Z`,
+    from: `${daysAgo(29)}T00:00:00.000Z`,
   })
   // As many as the overview counted, each with the reason.
   await page.getByText('2 messages', { exact: true }).waitFor()
@@ -238,8 +245,7 @@ test('shows only the five latest messages', async () => {
   await latest.first().waitFor()
 
   expect(await latest.count()).toBe(5)
-  const firstDay = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10)
-  const period = new URLSearchParams({ range: 'custom', from: `${firstDay}T00:00:00.000Z` })
+  const period = new URLSearchParams({ range: 'custom', from: `${daysAgo(6)}T00:00:00.000Z` })
   const link = page.getByRole('link', { name: 'Messages of this period' })
   await page.getByText('7 days').click()
   await expect.poll(() => link.getAttribute('href')).toContain(String(period))
@@ -386,8 +392,6 @@ const findOverflowing = `[...document.querySelectorAll('dl > div')].flatMap((til
     .map((text) => text.textContent)
 })`
 
-/** A UTC date. */
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 const range = (days: number, until: number) => `${abbreviateDay(daysAgo(days))} – ${describeDay(daysAgo(until))}`
 
 test('compares any two periods, which are kept on reload', async () => {

@@ -11,20 +11,24 @@ import { signedInOwner } from '../../support/user.ts'
 
 let server: TestServer
 let account: TestAccount
+/** The time of the server. */
 let now: Date
+/** The time at which the test began: midnight may pass meanwhile. */
+let today: Date
 
 beforeAll(async () => {
   server = await startTestServer({ deps: { now: () => now } })
 })
 beforeEach(async () => {
-  now = new Date()
+  today = new Date()
+  now = today
   account = await server.account()
   await server.deps.db.deleteFrom('rate_cards').execute()
 })
 afterAll(() => server.close())
 
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+const daysAgo = (days: number) => new Date(today.getTime() - days * 86_400_000)
 
 const header = 'valid_from,currency,market,countries,marketing,utility'
 const importRows = (...rows: string[]) => importRateCards(server.deps, [header, ...rows].join('\n'))
@@ -115,7 +119,7 @@ test('uses the rate card of each day in the time zone of the account', async () 
   await deliver('34600111222')
   now = new Date(midnight + 10.1 * 3_600_000)
   await deliver('34600111222')
-  now = new Date()
+  now = today
 
   const { totals, rateCards } = await costs({ days: 7 })
 
@@ -130,7 +134,7 @@ test('keeps prices when quarters of an hour are folded into days, and when a rec
   await importRows('2026-01-01,EUR,Spain,ES,1,2')
   now = daysAgo(40)
   await deliver('34600111222')
-  now = new Date()
+  now = today
   const before = await costs({ days: 90 })
   await foldCounts(db)
   await foldOldBuckets(db)

@@ -12,20 +12,24 @@ import { startTestServer, type TestAccount, type TestServer } from '../../suppor
 
 let server: TestServer
 let account: TestAccount
+/** The time of the server. */
 let now: Date
+/** The time at which the test began: midnight may pass meanwhile. */
+let today: Date
 
 beforeAll(async () => {
   server = await startTestServer({ deps: { now: () => now } })
 })
 beforeEach(async () => {
-  now = new Date()
+  today = new Date()
+  now = today
   account = await server.account()
 })
 afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
-const daysAgo = (days: number) => new Date(Date.now() - days * day)
+const daysAgo = (days: number) => new Date(today.getTime() - days * day)
 
 interface Sent {
   messageId: string
@@ -79,7 +83,7 @@ test('lists the templates that fail most, even if others have more messages', as
 })
 
 test('shows this month, the previous month and the previous week', async () => {
-  now = new Date()
+  now = today
   const month = await overview({ calendar: 'thisMonth' })
   expect([month.days[0]?.date, month.days.at(-1)?.date]).toEqual([`${dateOf(now).slice(0, 8)}01`, dateOf(now)])
   expect(month.isOver).toBe(false)
@@ -163,7 +167,7 @@ test('folds old quarters of an hour into days that keep their breakdown', async 
     select ${account.accountId}, date_bin('15 minutes', ${now}::timestamptz, 'epoch') - n * interval '15 minutes',
       'sent', true, '', -1, 'order_shipped', 'FR', 1
     from generate_series(1, 3) n`.execute(db)
-  now = new Date()
+  now = today
   const before = await overview({ days: 90 })
 
   await foldCounts(db)
@@ -189,7 +193,7 @@ test('folds old quarters of an hour into days that keep their breakdown', async 
 
 test('deletes counts of states without messages, and only those', async () => {
   const { db } = server.deps
-  now = new Date(Date.now() - 2 * 3_600_000)
+  now = new Date(today.getTime() - 2 * 3_600_000)
   const sent = await send()
   await foldCounts(db)
   await report(sent, 'read')
@@ -221,7 +225,7 @@ test('shows days in the time zone of the account', async () => {
   await send()
   now = new Date(midnight + 23 * 3_600_000)
   await send()
-  now = new Date()
+  now = today
 
   const { days, timeZone } = await overview({ days: 7 })
 
@@ -294,7 +298,7 @@ test('compares with the previous period up to the same time of day', async () =>
 test('compares with nothing if the counts do not reach back far enough', async () => {
   now = daysAgo(3)
   await send()
-  now = new Date()
+  now = today
 
   const week = await overview({ days: 7 })
 
@@ -308,7 +312,7 @@ test('compares any two periods', async () => {
     now = daysAgo(age)
     await send()
   }
-  now = new Date()
+  now = today
 
   const { days, totals, previous } = await overview({ period: range(4, 2), compareWith: range(10, 8) })
 
@@ -350,7 +354,7 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
   await report(old, 'read')
   await foldCounts(db)
   // After that time.
-  now = new Date(Date.now() + 20 * 60_000)
+  now = new Date(today.getTime() + 20 * 60_000)
   await send()
 
   const { days, totals, templates, utcBefore, breakdownSince } = await overview({ days: 7 })

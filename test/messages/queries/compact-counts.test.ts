@@ -11,12 +11,15 @@ let account: TestAccount
 let viewer: TestOwner
 /** Neither at the start of a day nor of a quarter of an hour, in any time zone. */
 let now: Date
+/** The time at which the test began: midnight may pass meanwhile. */
+let today: Date
 
 beforeAll(async () => {
   server = await startTestServer({ deps: { now: () => now } })
 })
 beforeEach(async () => {
-  now = new Date()
+  today = new Date()
+  now = today
   account = await server.account()
   viewer = await signedInOwner(server, account.accountId)
   now = new Date(`${dateOf(daysAgo(0))}T13:37:00Z`)
@@ -25,7 +28,7 @@ afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
-const daysAgo = (days: number) => new Date(Date.now() - days * day)
+const daysAgo = (days: number) => new Date(today.getTime() - days * day)
 const range = (from: number, until: number) => ({ from: dateOf(daysAgo(from)), until: dateOf(daysAgo(until)) })
 
 /**

@@ -17,20 +17,24 @@ import { startTestServer, type TestAccount, type TestServer } from '../../suppor
 
 let server: TestServer
 let account: TestAccount
+/** The time of the server. */
 let now: Date
+/** The time at which the test began: midnight may pass meanwhile. */
+let today: Date
 
 beforeAll(async () => {
   server = await startTestServer({ deps: { now: () => now } })
 })
 beforeEach(async () => {
-  now = new Date()
+  today = new Date()
+  now = today
   account = await server.account()
 })
 afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
-const daysAgo = (days: number) => new Date(Date.now() - days * day)
+const daysAgo = (days: number) => new Date(today.getTime() - days * day)
 
 interface Sent {
   messageId: string
@@ -88,7 +92,7 @@ test('counts each message once per state on the day it was recorded', async () =
   await send('15550131026')
   now = daysAgo(1)
   const failed = await send()
-  now = new Date()
+  now = today
   await report({ of: read, status: 'delivered' }, { of: delivered, status: 'delivered' })
   await report({ of: read, status: 'read' }, { of: failed, status: 'failed', code: 131049 })
 
@@ -251,8 +255,8 @@ test('keeps counts equal to the messages for concurrent statuses in any order', 
       from message, lateral (values ('reason', reason), ('template', template_name), ('number', whatsapp_account_id),
         ('country', country)) as dimensions (dimension, key)
       group by 1, 2, 3, 4`.execute(db)
-    const today = toPeriod(lastDays(new Date(), 2, 'UTC'), new Date(Date.now() + day), 'UTC')
-    const counts = await findCounts(db, account.accountId, today)
+    const period = toPeriod(lastDays(now, 2, 'UTC'), new Date(now.getTime() + day), 'UTC')
+    const counts = await findCounts(db, account.accountId, period)
     const dimensions = ['reason', 'template', 'number', 'country'] as const
     expect(dimensions.map((dimension) => summarize(counts, dimension))).toEqual(
       dimensions.map((dimension) => summarize(rows, dimension)),

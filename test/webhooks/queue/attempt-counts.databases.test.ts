@@ -43,10 +43,13 @@ interface Counts {
   durationMilliseconds: number
 }
 
+/** One time for all counts, because the next half hour may begin meanwhile. */
+const beganAt = Date.now()
+
 /** Inserts the counts of earlier attempts. */
 async function insertCounts({ endpointId, hoursAgo, error = '', attempts, durationMilliseconds }: Counts) {
   const halfHour = 1_800_000
-  const at = new Date(Math.floor(Date.now() / halfHour) * halfHour - hoursAgo * 3_600_000)
+  const at = new Date(Math.floor(beganAt / halfHour) * halfHour - hoursAgo * 3_600_000)
   await database.db
     .insertInto('webhook_attempt_counts')
     .values({
