@@ -22,6 +22,8 @@ import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 import { openApp } from './customer.ts'
 
 const timeoutSeconds = 2
+/** Longer than a test holds a request. */
+const patient = { WEBHOOK_TIMEOUT_SECONDS: '20' }
 /** The number of concurrent requests to an endpoint before its first response. */
 const firstWindow = 4
 
@@ -101,6 +103,11 @@ async function heldDeliveries(): Promise<{ id: string; generation: number }[]> {
     .execute()
 }
 
+/** How many deliveries have arrived, however often. */
+function countArrived(): number {
+  return idsOf(receiver.received).length
+}
+
 async function finishedCount(): Promise<number> {
   return (await webhooks.finished()).length
 }
@@ -116,7 +123,7 @@ test('redelivers the events of a killed worker when their lease ends, with the s
   receiver.behave(behaviour)
   const victim = await startWorkerProcess()
   const eventIds = await webhooks.emit(40)
-  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
+  await expect.poll(countArrived, { interval: 5 }).toBe(firstWindow)
 
   victim.kill('SIGKILL')
   await victim.exited
@@ -141,9 +148,9 @@ test('records what a killed worker could not record, instead of sending it again
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
-  const victim = await startWorkerProcess()
+  const victim = await startWorkerProcess(patient)
   await webhooks.emit(firstWindow)
-  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
+  await expect.poll(countArrived, { interval: 5 }).toBe(firstWindow)
   const blocker = await app.deps.db.startTransaction().execute()
   await sql`lock table webhook_attempts in exclusive mode`.execute(blocker)
   release()
@@ -204,9 +211,9 @@ test('finishes attempts in progress on SIGTERM and releases the rest immediately
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
-  const leaver = await startWorkerProcess()
+  const leaver = await startWorkerProcess(patient)
   const eventIds = await webhooks.emit(200)
-  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
+  await expect.poll(countArrived, { interval: 5 }).toBe(firstWindow)
 
   leaver.kill('SIGTERM')
   await expect.poll(async () => (await leaver.get('/readyz')).statusCode, { interval: 5 }).toBe(503)
@@ -223,7 +230,7 @@ test('exits on SIGTERM and releases its claims if receivers never respond', asyn
   receiver.behave(holdRequests().behaviour)
   const leaver = await startWorkerProcess()
   await webhooks.emit(3)
-  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(3)
+  await expect.poll(countArrived, { interval: 5 }).toBe(3)
   leaver.kill('SIGTERM')
   expect(await leaver.exited).toEqual({ code: 0, signal: null })
   for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeLessThan(10)
@@ -235,7 +242,7 @@ test('ignores the results of a worker that was paused past its lease', async () 
   receiver.behave(behaviour)
   const sleeper = await startWorkerProcess()
   const eventIds = await webhooks.emit(firstWindow)
-  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
+  await expect.poll(countArrived, { interval: 5 }).toBe(firstWindow)
 
   sleeper.kill('SIGSTOP')
   release()
