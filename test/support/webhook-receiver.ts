@@ -7,6 +7,7 @@ export interface ReceivedWebhook {
   path: string
   headers: IncomingHttpHeaders
   body: string
+  /** By `performance.now()`. */
   at: number
 }
 
@@ -47,7 +48,7 @@ export async function startWebhookReceiver({ port = 0 } = {}): Promise<WebhookRe
         path: request.url ?? '',
         headers: request.headers,
         body: Buffer.concat(chunks).toString('utf8'),
-        at: Date.now(),
+        at: performance.now(),
       }
       received.push(webhook)
       const behave = behaviours.get(webhook.path) ?? otherwise
