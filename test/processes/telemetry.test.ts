@@ -199,7 +199,7 @@ test.each([
   const url = isDown ? `http://127.0.0.1:${await freePort()}` : collector.url
   const node = await startServe({ ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: url })
   for (let round = 0; round < 3; round++) await send(node, 50)
-  expect(collector.requests.length > 0).toBe(!isDown)
+  await expect.poll(() => collector.requests.length > 0).toBe(!isDown)
   await stop(node)
   expect(linesWith(node, 'could not export').length).toBeLessThanOrEqual(2)
   await collector.close()

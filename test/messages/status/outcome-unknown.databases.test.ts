@@ -147,7 +147,7 @@ test('allows a resend with the same key after a message was resolved as failed',
     error: { code: 'RESOLVED_AS_FAILED', message: 'resolved as not sent.' },
   })
   expect((await retry()).headers['idempotent-replayed']).toBeUndefined()
-  expect(sends()).toBe(before + 1)
+  await expect.poll(sends).toBe(before + 1)
 })
 
 test('replays a message that was resolved as sent and never sends it again', async () => {

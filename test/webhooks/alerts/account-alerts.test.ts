@@ -161,8 +161,12 @@ test('opens no transaction if there is nothing to announce', async () => {
 const minutes = 60_000
 
 /** Inserts a message of this age. */
-const insertMessage = (age: number, status: 'sent' | 'read' | 'failed' | 'pending', code?: string) => {
-  const createdAt = new Date(Date.now() - age)
+type Status = 'sent' | 'read' | 'failed' | 'pending'
+
+const insertMessage = (age: number, status: Status, code?: string) =>
+  insertMessageAt(new Date(Date.now() - age), status, code)
+
+function insertMessageAt(createdAt: Date, status: Status, code?: string) {
   return server.deps.db
     .insertInto('messages')
     .values({
@@ -213,18 +217,19 @@ test('reports missing statuses in log, metric and health findings until the next
 test('reports no missing statuses if the last one came within seconds of an earlier one', async () => {
   const seconds = 1000
   const statusAt = new Date(Date.now() - 6 * minutes)
+  const later = (milliseconds: number) => new Date(statusAt.getTime() + milliseconds)
   // A server stores the time of the first of several statuses that arrive within ten seconds.
   await setHealth(server.deps, account, { last_status_at: statusAt })
-  await insertMessage(6 * minutes + seconds, 'read')
-  await insertMessage(6 * minutes - 3 * seconds, 'read')
+  await insertMessageAt(later(-seconds), 'read')
+  await insertMessageAt(later(3 * seconds), 'read')
   await measureAgain()
   expect(await findingCodes()).not.toContain('no_statuses')
 
-  await insertMessage(6 * minutes - 3 * seconds, 'sent')
+  await insertMessageAt(later(3 * seconds), 'sent')
   await measureAgain()
   expect(await findingCodes()).not.toContain('no_statuses')
 
-  await insertMessage(6 * minutes - 15 * seconds, 'sent')
+  await insertMessageAt(later(15 * seconds), 'sent')
   await measureAgain()
   expect(await findingCodes()).toContain('no_statuses')
 })

@@ -192,7 +192,7 @@ test('makes a waiting delivery due and leaves one in progress unchanged', async 
   const [waiting = '', soon = '', underWay = ''] = await emit(3)
   await postpone(deps, waiting, 36_000)
   await postpone(deps, soon, 5)
-  await postpone(deps, underWay, 17, { claimed: true })
+  await postpone(deps, underWay, 60, { claimed: true })
 
   for (const event of [waiting, soon, underWay]) await retry(await findDeliveryId(event))
 
@@ -364,11 +364,11 @@ test('counts and redelivers only the deliveries with one kind of failure, includ
 test('leaves a delivery in progress unchanged when waiting ones are redelivered', async () => {
   const id = await add()
   const [underWay = ''] = await emit()
-  await postpone(deps, underWay, 17, { claimed: true })
+  await postpone(deps, underWay, 60, { claimed: true })
   const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
 
   expect(await recoverPart(deps, choice)).toMatchObject({ recovered: 1 })
-  expect((await readWaits(deps, id)).map((wait) => wait > 10)).toEqual([true])
+  expect((await readWaits(deps, id)).map((wait) => wait > 0)).toEqual([true])
 })
 
 test('does not wait for a delivery in progress that is being recorded', async () => {

@@ -90,7 +90,7 @@ test('claims the due deliveries of all endpoints with a lease, and reports that 
   for (const { terms } of claimed) {
     expect(terms).toEqual({ windows: initialWindows, isLimited: false, sentAt: now() })
   }
-  for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeGreaterThan(leaseSeconds - 10)
+  for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeGreaterThan(0)
   expect(claims.isFull).toBe(false)
   expect(states).toEqual(['back'])
   expect(await claims.claimAll()).toEqual({ claimed: 0, isComplete: true })

@@ -125,6 +125,8 @@ test('times out a receiver that never responds', async () => {
 })
 
 test('times out a response whose body arrives slowly', async () => {
+  // Opens the connection, which takes time on a busy machine.
+  await impatient.attempt(requestTo(receiver.url))
   receiver.behave((_received, response) => {
     response.writeHead(200)
     const drip = setInterval(() => response.write('.'), 50)
