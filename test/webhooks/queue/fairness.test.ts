@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import type { AttemptResult, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
-import { accept, neverRespond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { neverRespond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startTestWebhooks } from '../../support/webhooks.ts'
 
 const database = await forFile(openTestDatabase())
@@ -53,23 +53,42 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
 })
 
 test('sends more concurrent requests to an endpoint that takes two seconds, without delaying others', async () => {
-  const slow = await webhooks.addEndpoint(`${receiver.url}/slow`)
-  const held: ServerResponse[] = []
-  receiver.behave((_received, response) => void setTimeout(() => response.end(), 2_100), '/slow')
-  await webhooks.fillQueue(slow.endpointId, 240)
-  const worker = webhooks.startWorker({ maxHeld: 32 })
+  const held: (() => void)[] = []
+  const release = () => held.splice(0).forEach((respond) => respond())
+  let slowAttempts = 0
+  // A fake sender: on a busy machine, a real endpoint takes any time.
+  const sender: WebhookSender = {
+    ...webhooks.deps.webhooks,
+    attempt: (request) => {
+      if (!request.url.endsWith('/slow')) return webhooks.deps.webhooks.attempt(request)
+      slowAttempts += 1
+      const { promise, resolve } = Promise.withResolvers<AttemptResult>()
+      held.push(() => resolve({ outcome: 'delivered', statusCode: 200, durationMilliseconds: 2_100 }))
+      return promise
+    },
+    close: () => Promise.resolve(),
+  }
+  const queue = await forTest(startTestWebhooks(database, { webhooks: sender }))
+  const slow = await queue.addEndpoint(`${receiver.url}/slow`)
+  await queue.fillQueue(slow.endpointId, 240)
+  queue.startWorker({ maxHeld: 32 })
   // Four at first, then twice as many after each response time.
-  await expect.poll(() => worker.held).toBeGreaterThan(100)
+  for (const count of [4, 8, 16, 32, 64]) {
+    await expect.poll(() => held.length).toBe(count)
+    release()
+  }
+  await expect.poll(() => held.length).toBeGreaterThan(100)
 
-  // From now on, the slow endpoint responds only after the quick one has received everything.
-  receiver.behave((_received, response) => void held.push(response), '/slow')
-  await webhooks.addEndpoint(`${receiver.url}/quick`)
-  await webhooks.emit(50)
+  // The slow endpoint responds only after the quick one has received everything.
+  await queue.addEndpoint(`${receiver.url}/quick`)
+  await queue.emit(50)
   await expect.poll(() => receiver.at('/quick').length).toBe(50)
-  receiver.behave(accept, '/slow')
-  for (const response of held) response.end()
-  await expect.poll(() => webhooks.deliveries()).toEqual([])
-  expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
+  const countLeft = async () => {
+    release()
+    return (await queue.deliveries()).length
+  }
+  await expect.poll(countLeft).toBe(0)
+  expect(slowAttempts).toBe(240 + 1 + 50)
 })
 
 /** Adds endpoints in several accounts, since one account is limited. */
