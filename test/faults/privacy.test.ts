@@ -45,6 +45,13 @@ async function finish(args: string[], env?: Record<string, string>): Promise<voi
   expect(child.exitCode).toBe(0)
 }
 
+async function kill(command: ChildProcess): Promise<void> {
+  if (command.exitCode !== null) return
+  const exited = once(command, 'exit')
+  command.kill('SIGKILL')
+  await exited
+}
+
 async function insertMessages(db: Kysely<Database>, account: string, count: number): Promise<void> {
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at, wa_message_id, external_id)
@@ -70,13 +77,23 @@ async function countMessagesTo(recipient: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
+/** Locks the last row of a table of the account, so that no command can end before the block does. */
+async function lockLastRow(table: 'messages' | 'events'): Promise<AsyncDisposable> {
+  const trx = await app.deps.db.startTransaction().execute()
+  await sql`
+    select from ${sql.table(table)} where account_id = ${accountId} order by id desc limit 1 for update`.execute(trx)
+  return { [Symbol.asyncDispose]: () => trx.rollback().execute() }
+}
+
 test('erases the rest of a number after the command was killed', async () => {
-  const messages = 30_000
+  const messages = 3_000
   await insertMessages(app.deps.db, accountId, messages)
-  const command = start(['recipient', 'erase', number])
-  await expect.poll(() => countMessagesTo('erased'), { interval: 10 }).toBeGreaterThan(0)
-  command.kill('SIGKILL')
-  await once(command, 'exit')
+  {
+    await using _lock = await lockLastRow('messages')
+    const command = start(['recipient', 'erase', number])
+    await expect.poll(() => countMessagesTo('erased')).toBeGreaterThan(0)
+    await kill(command)
+  }
   expect(await countMessagesTo(number)).toBeGreaterThan(0)
   // A message and its related rows are erased together.
   const { rows: half } = await sql`
@@ -100,14 +117,16 @@ test('erases the rest of a number after the command was killed', async () => {
 })
 
 test('removes the rest of an account after the command was killed', async () => {
-  const command = start(['account', 'remove', accountId, '--confirm', accountId])
   const exists = async () => {
     const found = await app.deps.db.selectFrom('accounts').select('id').where('id', '=', accountId).execute()
     return found.length > 0
   }
-  await expect.poll(exists, { interval: 5 }).toBe(false)
-  command.kill('SIGKILL')
-  await once(command, 'exit')
+  {
+    await using _lock = await lockLastRow('events')
+    const command = start(['account', 'remove', accountId, '--confirm', accountId])
+    await expect.poll(exists).toBe(false)
+    await kill(command)
+  }
   expect(await hasData(app.deps.db, accountId)).toBe(true)
 
   await finish(['account', 'remove', accountId, '--confirm', accountId])
