@@ -97,6 +97,19 @@ async function insertMessages({ dataDir }: Installation, accountId: string, coun
   await db.destroy()
 }
 
+/** The last one of `insertMessages`: no command can copy the page with it before the client ends. */
+async function holdMessage(url: string, accountId: string, index: number): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin')
+  await client.query(
+    `insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at)
+    values ($1, 'msg_' || lpad($2, 26, '0'), 'wa_1', 'sent', '34600111222', 'order_shipped', 'en', now())`,
+    [accountId, String(index)],
+  )
+  return client
+}
+
 describe('waybill move', () => {
   test('moves the embedded database with its keys, secrets and idempotency keys', async () => {
     const { waybill, accountId } = await createFilled()
@@ -144,7 +157,16 @@ describe('waybill move', () => {
     await insertMessages(waybill, accountId, 40_000)
     const url = await createTarget()
     const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
-    const child = spawn(process.execPath, [entry, 'move', '--to', url], { env: waybill.environment, stdio: 'ignore' })
+    const env = { ...waybill.environment, DATABASE_LOCK_TIMEOUT: '8s' }
+    const child = spawn(process.execPath, [entry, 'move', '--to', url], { env, stdio: 'ignore' })
+    const closed = once(child, 'close')
+    const hasBegun = () =>
+      select(url, `select from waybill_move where leaf <> ''`).then(
+        (copied) => copied.length > 0,
+        () => false,
+      )
+    await expect.poll(hasBegun).toBe(true)
+    const blocker = await holdMessage(url, accountId, 40_000)
     const countCopied = async () => {
       const [row] = await select<{ rows: number }>(url, 'select count(*)::integer as rows from messages').catch(
         () => [],
@@ -153,7 +175,8 @@ describe('waybill move', () => {
     }
     await expect.poll(countCopied).toBeGreaterThan(0)
     child.kill('SIGKILL')
-    await once(child, 'close')
+    await closed
+    await blocker.end()
     const copied = await countCopied()
     expect(copied).toBeLessThan(40_000)
 
