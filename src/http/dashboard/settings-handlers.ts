@@ -72,7 +72,7 @@ import {
 } from '../../webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
-import { testEndpoint } from '../../webhooks/endpoints/test.ts'
+import { testEndpoint } from '../../webhooks/endpoints/send-test-event.ts'
 import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 import { createDisplacementRecorder } from '../displacement.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimEmails, openEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
-import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
+import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
 import { getAlertSettings, updateAlertRules } from '../../../src/webhooks/alerts/settings.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { signedInOwner } from '../../support/user.ts'

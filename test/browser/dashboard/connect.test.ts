@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { announceChanges } from '../../../src/webhooks/alerts/announce-whatsapp-accounts.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'

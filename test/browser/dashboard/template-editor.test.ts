@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
+import { announceTemplateChanges } from '../../../src/webhooks/alerts/announce-templates.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
-import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
+import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { revealSecret } from '../../../src/webhooks/endpoints/secrets.ts'
-import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
+import { testEndpoint } from '../../../src/webhooks/endpoints/send-test-event.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'

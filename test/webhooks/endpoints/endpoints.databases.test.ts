@@ -15,7 +15,7 @@ import {
 } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
-import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
+import { testEndpoint } from '../../../src/webhooks/endpoints/send-test-event.ts'
 import { timeOfId } from '../../../src/platform/ids.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps, emitEvents, postpone, readWaits } from '../../support/endpoints.ts'

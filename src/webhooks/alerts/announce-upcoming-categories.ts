@@ -10,7 +10,7 @@ import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-acc
 import { recordEvents, toUnrecordedEvent } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
-import { reportedColumns, type ReportedTemplate } from './templates.ts'
+import { reportedColumns, type ReportedTemplate } from './announce-templates.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
