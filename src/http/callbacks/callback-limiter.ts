@@ -1,84 +1,85 @@
 /**
- * Limits how many large callbacks are processed concurrently, since parsing one takes much memory. Apps take turns, so
- * that the callbacks of one app do not delay those of another.
+ * Limits how many large callbacks are processed concurrently, since parsing one takes much memory. Accounts take turns, so
+ * that the callbacks of one account do not delay those of another.
  */
 export interface CallbackLimiter {
   /** Returns undefined, without running `work`, if too many bytes are held already. */
-  run<Result>(app: string, bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
+  run<Result>(accountId: string, bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
 }
 
 export interface CallbackLimits {
   /** Callbacks of up to this size do not wait for a turn. */
   smallBytes: number
   maxConcurrent: number
-  /** Below `maxConcurrent`, so that one app cannot hold every turn. */
-  maxConcurrentOfApp: number
-  /** Bytes that are waiting or being processed, in total and per app. */
+  /** Below `maxConcurrent`, so that one account cannot hold every turn. */
+  maxConcurrentOfAccount: number
+  /** Bytes that are waiting or being processed, in total and per account. */
   maxBytes: number
-  maxBytesOfApp: number
+  maxBytesOfAccount: number
 }
 
 /** Small callbacks are all parsed at once, and what was parsed takes more memory than the body. */
 const memoryPerByte = 4
 
 export function createCallbackLimiter(limits: CallbackLimits): CallbackLimiter {
-  // A Map keeps insertion order, so the first app below its limit has the next turn.
+  // A Map keeps insertion order, so the first account below its limit has the next turn.
   const waiting = new Map<string, (() => void)[]>()
   const [bytesOf, runningOf] = [new Map<string, number>(), new Map<string, number>()]
   let [running, held] = [0, 0]
 
   function startNext(): void {
     if (running >= limits.maxConcurrent) return
-    for (const [app, starts] of waiting) {
-      if ((runningOf.get(app) ?? 0) >= limits.maxConcurrentOfApp) continue
+    for (const [accountId, starts] of waiting) {
+      if ((runningOf.get(accountId) ?? 0) >= limits.maxConcurrentOfAccount) continue
       const start = starts.shift()
-      waiting.delete(app)
-      if (starts.length > 0) waiting.set(app, starts)
-      countRunning(app, 1)
+      waiting.delete(accountId)
+      if (starts.length > 0) waiting.set(accountId, starts)
+      countRunning(accountId, 1)
       start?.()
       return
     }
   }
 
-  function countRunning(app: string, change: 1 | -1): void {
+  function countRunning(accountId: string, change: 1 | -1): void {
     running += change
-    add(runningOf, app, change)
+    add(runningOf, accountId, change)
   }
 
-  function countBytes(app: string, bytes: number): void {
+  function countBytes(accountId: string, bytes: number): void {
     held += bytes
-    add(bytesOf, app, bytes)
+    add(bytesOf, accountId, bytes)
   }
 
-  async function runWhenAdmitted<Result>(app: string, work: () => Promise<Result>): Promise<Result> {
+  async function runWhenAdmitted<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const starts = waiting.get(app)
+    const starts = waiting.get(accountId)
     if (starts) starts.push(resolve)
-    else waiting.set(app, [resolve])
+    else waiting.set(accountId, [resolve])
     startNext()
     await promise
     try {
       return await work()
     } finally {
-      countRunning(app, -1)
+      countRunning(accountId, -1)
       startNext()
     }
   }
 
   return {
-    run: (app, bytes, work) => {
+    run: (accountId, bytes, work) => {
       const isSmall = bytes <= limits.smallBytes
       const counted = isSmall ? bytes * memoryPerByte : bytes
-      if (held + counted > limits.maxBytes || (bytesOf.get(app) ?? 0) + counted > limits.maxBytesOfApp) return undefined
-      countBytes(app, counted)
-      return (isSmall ? work() : runWhenAdmitted(app, work)).finally(() => countBytes(app, -counted))
+      if (held + counted > limits.maxBytes || (bytesOf.get(accountId) ?? 0) + counted > limits.maxBytesOfAccount)
+        return undefined
+      countBytes(accountId, counted)
+      return (isSmall ? work() : runWhenAdmitted(accountId, work)).finally(() => countBytes(accountId, -counted))
     },
   }
 }
 
-/** Deletes a count of zero, so that the map does not grow with every app ever seen. */
-function add(counts: Map<string, number>, app: string, change: number): void {
-  const count = (counts.get(app) ?? 0) + change
-  if (count === 0) counts.delete(app)
-  else counts.set(app, count)
+/** Deletes a count of zero, so that the map does not grow with every account ever seen. */
+function add(counts: Map<string, number>, accountId: string, change: number): void {
+  const count = (counts.get(accountId) ?? 0) + change
+  if (count === 0) counts.delete(accountId)
+  else counts.set(accountId, count)
 }

@@ -68,9 +68,9 @@ const maxHandlingMilliseconds = 15_000
 const limits: CallbackLimits = {
   smallBytes: 64 * 1024,
   maxConcurrent: 4,
-  maxConcurrentOfApp: 3,
+  maxConcurrentOfAccount: 3,
   maxBytes: 192 * mebibyte,
-  maxBytesOfApp: 64 * mebibyte,
+  maxBytesOfAccount: 64 * mebibyte,
 }
 
 /** Registers Meta's webhook callback: the handshake, and updates of messages, templates and accounts. */

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type CallbackLimiter, createCallbackLimiter } from '../../../src/http/callbacks/callback-limiter.ts'
 
-const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfApp: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
+const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfAccount: 2, maxBytes: 1_000, maxBytesOfAccount: 600 }
 
 /** Queues work that the test ends. */
 function open(limiter: CallbackLimiter) {
