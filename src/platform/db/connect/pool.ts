@@ -122,12 +122,14 @@ export class SharedPool implements PostgresPool {
 
   /** The password command may take longer than the connection timeout, so it runs first. */
   async #connectWith(passwords: Passwords): Promise<pg.PoolClient> {
-    if (this.#pool.idleCount === 0) await passwords.prepare()
-    return this.#pool.connect().catch(async (error: unknown) => {
+    await passwords.prepare()
+    // Connections may have been released in the meantime.
+    const connect = () => this.#idle.take() ?? this.#pool.connect()
+    return Promise.resolve(connect()).catch(async (error: unknown) => {
       if (!isPasswordRejected(error)) throw error
       // The password may have changed since it was read, so it is read once more.
       await passwords.prepare()
-      return this.#pool.connect()
+      return connect()
     })
   }
 
