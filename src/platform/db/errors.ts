@@ -56,9 +56,9 @@ export function isDiskFull(error: unknown): boolean {
   return codeOf(error) === '53100'
 }
 
-/** Returns whether the server ends the connection after this error, or can no longer write. */
+/** Returns whether the server, or PgBouncer, closes the connection after this error, or accepts no more writes. */
 export function isConnectionUseless(error: unknown): boolean {
-  return /^57P0[1-5]$|^25006$/.test(codeOf(error) ?? '')
+  return /^57P0[1-5]$|^08P01$|^25006$/.test(codeOf(error) ?? '')
 }
 
 /** Returns whether the server did not accept the password of a new connection. */

@@ -94,7 +94,7 @@ export function runDirectly(db: Kysely<Database>, runner: DirectRunner): void {
   runners.set(db, runner)
 }
 
-/** Runs a transaction of the hot path, within the one that is running if there is one. */
+/** Runs a transaction, within the one that is running if there is one. */
 export function inTransaction<Result>(db: Kysely<Database>, work: Work<Result>): Promise<Result> {
   if (db.isTransaction) return work(db)
   return runners.get(db)?.transact?.(work) ?? db.transaction().execute(work)

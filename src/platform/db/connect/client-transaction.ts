@@ -3,7 +3,13 @@ import type pg from 'pg'
 import { rowsOf, runDirectly } from '../statement.ts'
 import type { Database } from '../schema.ts'
 
-const known = new WeakMap<pg.PoolClient, Promise<Transaction<Database>>>()
+interface ReusedTransaction {
+  trx: Transaction<Database>
+  /** A statement outside of a transaction would be part of that of another caller. */
+  isActive: boolean
+}
+
+const known = new WeakMap<pg.PoolClient, Promise<ReusedTransaction>>()
 
 /**
  * Runs `work` in a transaction on a connection. Kysely creates an executor and a promise chain for each transaction, 20 KB
@@ -15,36 +21,42 @@ export async function runTransaction<Result>(
   work: (trx: Transaction<Database>) => Promise<Result>,
   onBroken: () => void,
 ): Promise<Result> {
-  const trx = await transactionOn(client)
+  const transaction = await transactionOn(client)
   try {
     await client.query('begin')
-    const result = await work(trx)
+    transaction.isActive = true
+    const result = await work(transaction.trx).finally(() => (transaction.isActive = false))
     const { command } = await client.query('commit')
     // The answer to the commit of a transaction in which a statement failed.
     if (command === 'ROLLBACK') throw new AbortedTransactionError()
     return result
   } catch (error) {
-    await client.query('rollback').catch(onBroken)
+    if (!(error instanceof AbortedTransactionError)) await client.query('rollback').catch(onBroken)
     throw error
   }
 }
 
-function transactionOn(client: pg.PoolClient): Promise<Transaction<Database>> {
+function transactionOn(client: pg.PoolClient): Promise<ReusedTransaction> {
   const transaction = known.get(client) ?? createTransaction(client)
   known.set(client, transaction)
   return transaction
 }
 
-async function createTransaction(client: pg.PoolClient): Promise<Transaction<Database>> {
+async function createTransaction(client: pg.PoolClient): Promise<ReusedTransaction> {
   const pool = { connect: () => Promise.resolve(client), end: () => Promise.resolve(), options: {} }
   const dialect = new PostgresDialect({ pool })
   const driver = dialect.createDriver()
   await driver.init()
   const connection = await driver.acquireConnection()
   const executor = new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), {
-    provideConnection: (consume) => consume(connection),
+    provideConnection: (consume) => inTransaction(() => consume(connection)),
   })
   const trx = new Transaction<Database>({ config: { dialect }, dialect, driver, executor })
-  runDirectly(trx, { run: (text, values) => client.query<object>(text, values).then(rowsOf) })
-  return trx
+  const transaction: ReusedTransaction = { trx, isActive: false }
+  const inTransaction = <Result>(run: () => Promise<Result>): Promise<Result> =>
+    transaction.isActive ? run() : Promise.reject(new Error('the transaction has ended'))
+  runDirectly(trx, {
+    run: (text, values) => inTransaction(() => client.query<object>(text, values).then(rowsOf)),
+  })
+  return transaction
 }

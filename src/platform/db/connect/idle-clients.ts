@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { PreparedClient } from './prepared-client.ts'
 
-/** An idle connection is closed after this time, at most twice as long. */
+/** An idle connection is closed after one to two times this long. */
 const idleMilliseconds = 10_000
 
 /**
@@ -12,7 +12,7 @@ export class IdleClients {
   readonly #pool: pg.Pool
   /** The last one is used next, so the first ones stay idle. */
   readonly #clients: pg.PoolClient[] = []
-  /** As many have been idle since the last check. */
+  /** How many, from the front, have not been used since the last check. */
   #unused = 0
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -56,7 +56,7 @@ export class IdleClients {
     const index = this.#clients.indexOf(client)
     if (index === -1) return
     this.#clients.splice(index, 1)
-    this.#unused = Math.min(this.#unused, this.#clients.length)
+    if (index < this.#unused) this.#unused -= 1
     client.release(true)
     this.#pool.emit('error', error, client)
   }
