@@ -228,13 +228,15 @@ test.each(['1', '2'])('replaces all processes, %s, on SIGHUP without a lost requ
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('starts no more than one process more at a time on SIGHUP, even if it is sent before they listen', async () => {
+test('starts at most one extra process at a time on SIGHUP, even if it is sent before they listen', async () => {
+  let signalled: Promise<void> | undefined
   const node = await startServe(environment, ['--processes', '2'], (child) => {
-    void once(child, 'spawn').then(async () => {
+    signalled = once(child, 'spawn').then(async () => {
       await expect.poll(() => serversOf({ pid: child.pid ?? 0 })).toHaveLength(2)
       child.kill('SIGHUP')
     })
   })
+  await signalled
 
   let most = 0
   await expect

@@ -28,9 +28,10 @@ export async function supervise({ processes, log, whenListening }: Supervision):
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const signal = untilStopped(['SIGINT', 'SIGTERM'])
   const supervisor = new Supervisor(log)
-  const starting = supervisor.start(processes)
-  // From the start, because SIGHUP would otherwise end this process without the others.
-  process.on('SIGHUP', () => void starting.then((started) => ('url' in started ? supervisor.replaceAll() : undefined)))
+  let starting: Promise<Started> | undefined
+  // Before the start, because SIGHUP would otherwise end this process without the others.
+  process.on('SIGHUP', () => void starting?.then((started) => ('url' in started ? supervisor.replaceAll() : undefined)))
+  starting = supervisor.start(processes)
   const first = await Promise.race([starting, signal])
   if (typeof first === 'object' && 'exitCode' in first) {
     await supervisor.stop('SIGTERM')
@@ -98,7 +99,7 @@ class Supervisor {
           return
         }
         this.#replaceIfItDies(slot)
-        // Only then is the next one started, so that one process more than usual is connected to the database.
+        // Before the next one is started, so that at most one extra process is connected to the database.
         await stopWorker(before.worker, 'retired')
       }
       this.#log.info({ processes: this.#slots.size }, 'replaced all processes')

@@ -136,8 +136,11 @@ class PostgresNotifications implements Notifications {
       application_name: 'waybill listen',
     })
     this.#client = client
+    // The timeout of `pg` ends with the authentication, and a server can stop responding after it.
+    const deadline = setTimeout(() => client.expire(), connectTimeoutMilliseconds)
     let lost = false
     const reconnect = (cause?: unknown) => {
+      clearTimeout(deadline)
       if (lost || this.#closed) return
       lost = true
       this.#log.debug({ err: cause }, 'lost the connection for notifications; polling until it is restored')
@@ -153,6 +156,7 @@ class PostgresNotifications implements Notifications {
     client
       .connect()
       .then(() => client.query(topics.map((topic) => `listen ${channels[topic]}`).join(';')))
+      .then(() => clearTimeout(deadline))
       // Notifications sent while no connection was listening were missed.
       .then(() => this.#listeners.notifyAll())
       .catch(reconnect)
