@@ -104,6 +104,8 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
 
 /** Errors of connections become one of a fixed set of texts, so that they reveal nothing about our network. */
 export function toDownloadError(error: unknown): ServiceError {
+  // Of `spool`: the link is slow, not Waybill.
+  if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return failed('the server took too long')
   if (error instanceof ServiceError) return error
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')

@@ -3,7 +3,7 @@ import type { DeletedMedia, Media } from '../../contracts/api/media.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
-import { readDatabaseClock } from '../platform/db/clock.ts'
+import { readEarlierClock } from '../platform/db/clock.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
 import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
@@ -92,14 +92,16 @@ function mediaNotFound(): ServiceError {
 const batchSize = 100
 /** Longer than any upload takes. */
 const abandonedMilliseconds = 60 * 60_000
+/** So many failures of a run mean that the store is unavailable, and each can take seconds. */
+const maxFailures = 100
 
 /** Deletes expired files, and the stored files of removed accounts and of uploads that were not completed. */
-export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'media' | 'log'>): Promise<void> {
+export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'media' | 'log' | 'now'>): Promise<void> {
   const { db, media } = deps
-  const now = await readDatabaseClock(db)
+  const now = await readEarlierClock(db, deps.now)
   await markExpired(db, now)
   await deleteExpiredWhatsAppMediaIds(db, now)
-  await removeEach(
+  const ofRemovedAccounts = removeEach(
     deps,
     (page) => findFilesOfRemovedAccounts(db, page),
     async ({ id }) => {
@@ -108,27 +110,35 @@ export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'media' | 'log'>): Pr
     },
   )
   const startedBefore = new Date(now.getTime() - abandonedMilliseconds)
-  await removeEach(
+  const ofAccounts = removeEach(
     deps,
     (page) => findDeletable(db, startedBefore, page),
     (row) => removeFile(deps, row),
   )
+  for (const result of await Promise.allSettled([ofRemovedAccounts, ofAccounts]))
+    if (result.status === 'rejected') throw result.reason
 }
 
-/** A file that cannot be deleted does not block the others; the next run tries it again. */
+/**
+ * A file that cannot be deleted does not block the others; the next run tries it again. Throws if it gives up.
+ */
 async function removeEach<Row extends { id: string; accountId?: string }>(
   { log }: Pick<Deps, 'log'>,
   find: (page: Page) => Promise<Row[]>,
   remove: (row: Row) => Promise<void>,
 ): Promise<void> {
   let after = ''
+  let failures = 0
   for (;;) {
     const rows = await find({ after, limit: batchSize })
     for (const row of rows) {
       after = row.id
-      await remove(row).catch((error: unknown) =>
-        log.warn({ err: error, accountId: row.accountId, mediaId: row.id }, 'could not delete a stored file'),
-      )
+      try {
+        await remove(row)
+      } catch (error) {
+        log.warn({ err: error, accountId: row.accountId, mediaId: row.id }, 'could not delete a stored file')
+        if (++failures === maxFailures) throw error
+      }
     }
     if (rows.length < batchSize) return
   }

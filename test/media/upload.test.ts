@@ -902,7 +902,7 @@ test('deletes other files if one cannot be deleted', async () => {
   expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 
-test('deletes no file early if the clock of the process is wrong', async () => {
+test('deletes no file early if the clock of the process is ahead', async () => {
   const kept = await uploadImage()
 
   const ahead = { ...server.deps, now: () => new Date(Date.now() + 100 * 86_400_000) }
@@ -910,6 +910,20 @@ test('deletes no file early if the clock of the process is wrong', async () => {
 
   expect(await listKeptFiles()).toContain(kept)
   expect((await account.get(`/api/v1/media/${kept}`)).statusCode).toBe(200)
+})
+
+test('deletes no file that has expired only by the clock of the database', async () => {
+  const kept = await uploadImage()
+  const before = new Date()
+  await server.deps.db
+    .updateTable('media')
+    .set({ expires_at: new Date(before.getTime() - 60_000) })
+    .where('id', '=', kept)
+    .execute()
+
+  await cleanUpMedia({ ...server.deps, now: () => new Date(before.getTime() - 3_600_000) })
+
+  expect(await listKeptFiles()).toContain(kept)
 })
 
 test('deletes expired files, and no others', async () => {

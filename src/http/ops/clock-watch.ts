@@ -40,7 +40,7 @@ type WatchDeps = Pick<Deps, 'db' | 'log' | 'notifications'>
  * Detects jumps of the database clock, for example when a standby with another clock takes over. A clock that is set
  * back would delay everything scheduled, so due times are shifted back by the same amount. A clock that is set forward
  * makes work due early and leases expire early, which loses nothing: what is deleted by its age is also old by the clock of
- * a node.
+ * a node. Only while the clock is wrong, keys, codes and sign-ins can appear expired.
  *
  * Resolves after the first check: a clock that was wrong when the machine started may be set back within a second, and
  * work scheduled in between can only be found if the wrong time was recorded first. For the same reason, database

@@ -84,7 +84,7 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredIdempotencyKeys,
-    run: ({ db }) => deleteExpiredIdempotencyKeys(db),
+    run: async ({ db, now }) => deleteExpiredIdempotencyKeys(db, await readEarlierClock(db, now)),
   },
   {
     everySeconds: 3600,
@@ -207,7 +207,7 @@ const jobs: Job[] = [
 const infrequentSeconds = 600
 /**
  * How often to ask whether infrequent work is due. The first time is a minute after the start, because the clocks of a
- * machine that has just started can be wrong, and would drop partitions too early.
+ * machine that has just started can both be wrong, and partitions would be dropped too early.
  */
 const askSeconds = 60
 

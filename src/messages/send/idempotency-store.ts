@@ -35,6 +35,7 @@ const defaultBatchSize = 5_000
 /** Deletes expired keys, and returns how many. Covers all accounts, because only the age of a key matters. */
 export async function deleteExpiredIdempotencyKeys(
   db: Kysely<Database>,
+  now: Date,
   batchSize: number = defaultBatchSize,
 ): Promise<number> {
   let deleted = 0
@@ -42,8 +43,8 @@ export async function deleteExpiredIdempotencyKeys(
     // The age is checked again, because a key can be claimed again after the subquery found it.
     const { numAffectedRows } = await sql`
       delete from idempotency_keys
-      where created_at <= now() - ${sql.raw(idempotencyKeyLifetime)} and ctid = any(array(
-        select ctid from idempotency_keys where created_at <= now() - ${sql.raw(idempotencyKeyLifetime)}
+      where created_at <= ${now}::timestamptz - ${sql.raw(idempotencyKeyLifetime)} and ctid = any(array(
+        select ctid from idempotency_keys where created_at <= ${now}::timestamptz - ${sql.raw(idempotencyKeyLifetime)}
         limit ${sql.lit(batchSize)}
       ))`.execute(db)
     deleted += Number(numAffectedRows ?? 0)

@@ -22,11 +22,11 @@ const defaultStatementTimeoutSeconds = 8
 /** Added to the server's timeout: if there is no response by then, the server is gone. */
 const readTimeoutMarginSeconds = 2
 /**
- * Maximum wait of a statement for a lock, so that a locked row or table cannot occupy all connections. Migrations wait
- * as long as they need, and partitions set their own timeout.
+ * Maximum wait of a statement for a lock, so that a locked row or table cannot occupy all connections. Migrations and
+ * partitions set their own timeouts.
  */
 const defaultLockTimeoutSeconds = 1
-/** A process uses at most 16 connections. One of them is reserved for `isReady`, however many statements wait. */
+/** Besides these, a process has a connection for `isReady`, however many statements wait, and one for notifications. */
 const poolSize = 15
 const readinessTimeoutMilliseconds = 2_000
 
