@@ -383,6 +383,13 @@ test('rejects a tRPC batch of more than ten calls', async () => {
   expect(response.text).toContain('This batch has 11 calls, and the maximum is 10.')
 })
 
+test('rejects a tRPC batch of more than ten calls whose commas are encoded twice', async () => {
+  const procedures = Array.from({ length: 11 }, () => 'message.list').join('%252C')
+  const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
+  expect(response.statusCode).toBe(400)
+  expect(response.text).toContain('VALIDATION_ERROR')
+})
+
 test.each([
   { method: 'GET', procedure: 'message.send', allow: 'POST' },
   { method: 'PUT', procedure: 'message.send', allow: 'POST' },
