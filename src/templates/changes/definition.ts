@@ -53,7 +53,7 @@ export async function withLifetimes(
 ): Promise<TemplateDefinition[]> {
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const read = await deps.whatsapp.listTemplates(account)
-  if (!read.ok) throw await explainTemplateFailure(deps, account, read)
+  if (!read.ok) throw await explainTemplateFailure(deps, account, read, 'read')
   const lifetimes = new Map(read.value.map(({ name, language, ttlSeconds }) => [`${name} ${language}`, ttlSeconds]))
   return definitions.map((one) => ({ ...one, ttlSeconds: lifetimes.get(`${one.name} ${one.language}`) }))
 }

@@ -60,17 +60,22 @@ function describeTemplateRefusal({ error, subcode, reason }: Failed): Fact {
     : templateRefusals.quoting({ quoted })
 }
 
-/** Returns the error for a failed change. A rejected token deactivates its WhatsApp account. */
+/** Returns the error for a failed change, or for a read before it. A rejected token deactivates its WhatsApp account. */
 export async function explainTemplateFailure(
   deps: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId, accessTokenEncrypted }: TemplateAccount,
   failed: Failed,
+  attempted: 'change' | 'read' = 'change',
 ): Promise<ServiceError> {
   const { refused, accountUnusable, reason, transient, error, subcode } = failed
   if (!refused)
     return new ServiceError(
       'WHATSAPP_UNAVAILABLE',
-      `WhatsApp did not respond: ${reason}. The change may have been made. It is safe to repeat the request, which can fail if the change was made.`,
+      `WhatsApp did not respond: ${reason}. ${
+        attempted === 'read'
+          ? 'Nothing was changed. Repeat the request.'
+          : 'The change may have been made. Repeat the request; if the change was made, the repeat can fail.'
+      }`,
       { retryAfterSeconds: 5 },
     )
   if (accountUnusable && error) {

@@ -50,7 +50,7 @@ export async function isUnchanged(
   if (!listed || !isSameTemplate(template, { ...listed, ttlSeconds })) return false
   if (ttlSeconds === undefined) return true
   const read = await deps.whatsapp.getTemplate({ templateId: stored.templateId, accessToken: account.accessToken })
-  if (!read.ok) throw await explainTemplateFailure(deps, account, read)
+  if (!read.ok) throw await explainTemplateFailure(deps, account, read, 'read')
   return read.value.ttlSeconds === ttlSeconds
 }
 

@@ -75,7 +75,7 @@ function toQuery(fields: string, after: string | undefined): string {
   return query.toString()
 }
 
-/** The last four fields are only returned for sure if requested by name (reference, section 3.1). */
+/** The last four fields are guaranteed only if requested (reference, section 3.1). */
 export const templateFields =
   'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,correct_category,message_send_ttl_seconds'
 

@@ -266,7 +266,7 @@ describe('translates an error of WhatsApp', () => {
 
     expect(lost.statusCode).toBe(503)
     expect(lost.json().error.message).toContain(
-      'The change may have been made. It is safe to repeat the request, which can fail if the change was made.',
+      'The change may have been made. Repeat the request; if the change was made, the repeat can fail.',
     )
     expect(repeated.json()).toMatchObject({ success: true })
   })
@@ -403,7 +403,10 @@ describe('changes a template', () => {
     const failed = await change('update', { ...template, ttlSeconds: 900 })
     server.simulator.intercept(undefined)
 
-    expect(failed.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
+    expect(failed.json().error).toMatchObject({
+      code: 'WHATSAPP_UNAVAILABLE',
+      message: expect.stringContaining('Nothing was changed.'),
+    })
     expect(atWhatsApp()?.message_send_ttl_seconds).toBe(600)
   })
 
