@@ -79,7 +79,7 @@ function isOfRecipient(accountId: string, recipient: string, hashKey: HashKey | 
 
 /**
  * Keeps the rows, so that a late, older opt-out has no effect. Those of an erased person have one ID, and the number finds
- * only one of them. Returns false if the recipient was not suppressed. Requires the lock of the account's recipients
+ * only one of them. Returns how many there were. Requires the lock of the account's recipients
  * (recipients/store.ts).
  */
 export async function unsuppress(
@@ -91,7 +91,7 @@ export async function unsuppress(
     id,
     at,
   }: { accountId: string; recipient: string; hashKey: HashKey | undefined; id: string; at: Date },
-): Promise<boolean> {
+): Promise<number> {
   const found = trx
     .selectFrom('suppressions')
     .select('id')
@@ -114,7 +114,7 @@ export async function unsuppress(
     .where('id', 'in', found)
     .where('suppressed', '=', true)
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return Number(numUpdatedRows)
 }
 
 /** Locks the suppressions of recipients until the end of the transaction. */

@@ -152,8 +152,8 @@ export async function removeSuppression(
     await lockRecipients(trx, [accountId])
     return unsuppress(trx, { accountId, recipient, hashKey, id: deps.newId('sup'), at: deps.now() })
   })
-  if (removed) await releaseEntry(deps.db, accountId)
-  return { to: recipient, removed }
+  if (removed > 0) await releaseEntries(deps.db, accountId, removed)
+  return { to: recipient, removed: removed > 0 }
 }
 
 export async function importSuppressions(
@@ -286,8 +286,10 @@ async function recount(db: Kysely<Database>, accountId: string): Promise<void> {
   })
 }
 
-/** Makes room for another entry. */
-async function releaseEntry(db: Kysely<Database>, accountId: string): Promise<void> {
+/** Makes room for other entries. */
+async function releaseEntries(db: Kysely<Database>, accountId: string, count: number): Promise<void> {
   await sql`
-    update suppression_usage set entries = greatest(entries - 1, 0) where account_id = ${accountId}`.execute(db)
+    update suppression_usage set entries = greatest(entries - ${count}::integer, 0) where account_id = ${accountId}`.execute(
+    db,
+  )
 }
