@@ -27,7 +27,7 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
   // Both exist on every supported platform, even if the project has no types for them.
   const { fetch: platformFetch, FormData: Form } = globalThis as unknown as Platform
   const send = (fetch as Platform['fetch'] | undefined) ?? platformFetch
-  const { status, headers, body } = await receive(
+  const { status, headers, body } = await receive(async () =>
     send(new URL(path, url).href, {
       method: 'POST',
       ...('link' in media
@@ -73,9 +73,9 @@ type ResponseBody =
   | { success: false; error: { code: ErrorCode; message: string } & ErrorDetails }
 
 /** Without a response from Waybill, the error has no `data`, as with client calls. */
-async function receive(responding: Promise<PlatformResponse>) {
+async function receive(request: () => Promise<PlatformResponse>) {
   try {
-    const response = await responding
+    const response = await request()
     const body = (await response.json()) as ResponseBody | null
     if (body?.success !== true && body?.error?.code === undefined)
       throw new TypeError(`The response with status ${response.status} is not from Waybill.`)

@@ -31,10 +31,11 @@ interface Repeat {
 export function repeatValues(template: OwnTemplate, stored: StoredValues = {}): Repeat {
   const example = exampleValues(template)
   const blank = valuesWith(template, () => '')
+  const storedVariables = new Map(Object.entries(stored.variables ?? {}))
   const merge = (values: TemplateValues) => mergeStored(values, stored, template)
   return {
     template: { ...template, ...(template.example && { example: { ...template.example, ...merge(example) } }) },
-    variables: variablesWith(template, (key) => stored.variables?.[key] ?? ''),
+    variables: variablesWith(template, (key) => storedVariables.get(key) ?? ''),
     values: toTexts(merge(blank), '') as TemplateValues,
   }
 }
