@@ -420,7 +420,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
       'The database is restarting or unreachable.',
       'The process handles too many requests at the same time.',
       'The process is shutting down.',
-      'The request or its file did not arrive in time, because the connection is slow or broke off.',
+      'The request or its file did not arrive in time, because the connection is slow.',
     ],
     fixes: ['Wait for the seconds in `Retry-After`.', 'If it persists, tell the operator: `/readyz` shows the state.'],
     retry: 'Repeat the same request after `Retry-After`, with increasing waits.',

@@ -97,7 +97,7 @@ export const uploadMedia = procedure({
   tag: 'Media',
   summary: 'Upload a file for the header of a template',
   description:
-    'Takes an image, a video or a document as `multipart/form-data` in the part `file`. Its type and size are checked by its content. The response has the `mediaId` for `header.image.mediaId`, `header.video.mediaId` and `header.document.mediaId` of a send. A repeat with the same filename returns the same ID and renews its expiry.',
+    'Takes an image, a video or a document as `multipart/form-data` in the part `file`. Its type and size are checked by its content. The response has the `mediaId` for `header.image.mediaId`, `header.video.mediaId` and `header.document.mediaId` of a send. The same file with the same filename gets the same ID and renews its expiry.',
   input: MediaFields,
   fileField: 'file',
   output: Media,
