@@ -55,7 +55,7 @@ export interface ServeOptions {
 }
 
 const idleCheckMilliseconds = 50
-/** Longer than the longest request, a send of 25 seconds, and within the usual shutdown timeout of 30 seconds. */
+/** Within the usual shutdown timeout of 30 seconds. Only a send that first uploads its file can take longer. */
 const maxClosingMilliseconds = 27_000
 
 export async function startServing(

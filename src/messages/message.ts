@@ -38,7 +38,8 @@ export const stateColumns = {
 
 /**
  * The column of each field of a message. Statements that record whole messages, apply statuses or read messages are built
- * from these lists, so a field that is added here is stored and read everywhere.
+ * from these lists, so a field that is added here is stored and read everywhere. A recorded column that cannot be null needs
+ * a constant in `writeStates`, too.
  */
 export const messageColumns = { ...recordedColumns, ...stateColumns } as const satisfies MessageColumns
 

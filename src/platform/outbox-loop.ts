@@ -51,7 +51,7 @@ export class OutboxLoop<Item> {
     this.#running = this.#run()
   }
 
-  /** Waits up to `graceMilliseconds` for attempts in progress. The items of others become due again when their lease ends. */
+  /** Waits up to `graceMilliseconds` for attempts in progress. Items whose attempt has not ended become due again. */
   async stop({ graceMilliseconds = defaultGraceMilliseconds } = {}): Promise<void> {
     this.#stopped = true
     this.#stopListening()

@@ -80,7 +80,7 @@ test('finishes the attempts in progress when it stops, and claims no more', asyn
   expect(outbox.countClaims()).toBe(1)
 })
 
-test('stops at the end of the grace although an attempt does not end, whose failure is then no error', async () => {
+test('stops at the end of the grace even if an attempt does not end, whose failure is then no error', async () => {
   const held = Promise.withResolvers<void>()
   const outbox = startOutbox([['a']], () => held.promise)
   await expect.poll(() => outbox.attempted).toEqual(['a'])

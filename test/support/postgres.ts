@@ -18,7 +18,7 @@ import './pglite.ts'
 process.prependListener('beforeExit', () => process.exit())
 
 /**
- * These databases need not survive a crash of the machine. Autovacuum would at some time discard plans, and change the
+ * These databases need not survive a crash of the machine. Autovacuum could discard plans at any time, and change the
  * order in which rows are read.
  */
 const throwaway = ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off'].flatMap((setting) => [

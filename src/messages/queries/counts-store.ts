@@ -271,8 +271,8 @@ export async function deleteEmptyBuckets(db: Kysely<Database>): Promise<void> {
 const shownDays = 184
 
 /**
- * Deletes old counts, for all accounts. Counts are kept longer than messages, of which whole
- * weeks are kept, because a stored message can still change its count.
+ * Deletes old counts, for all accounts. Counts are kept longer than messages, of which whole weeks are kept, because a
+ * stored message can still change its count.
  */
 export async function deleteOldCounts(db: Kysely<Database>, now: Date, retentionDays: number): Promise<void> {
   const keptDays = Math.max(retentionDays + 7, shownDays)

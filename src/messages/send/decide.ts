@@ -9,7 +9,7 @@ import { type FilledTemplate, fillTemplate } from '../../templates/fill/values.t
 import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SuppressionRule } from '../suppressions/check.ts'
 
-/** Everything in the database that decides whether a message may be sent. */
+/** What the statement of a send reads: the facts that decide whether the message may be sent. */
 export interface SendFacts {
   /** The requested WhatsApp account, or the default one. */
   whatsAppAccount: SendingAccount | undefined

@@ -40,7 +40,7 @@ test('counts a message with an unknown outcome', async () => {
   expect(Number(/^waybill_messages_pending_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThan(100)
 })
 
-test('reports deliveries that are late although no worker runs', async () => {
+test('reports deliveries that are late even if no worker runs', async () => {
   const { accountId } = await server.account()
   await sql`
     insert into webhook_endpoints (id, account_id, url, events, secret_encrypted)
@@ -53,7 +53,7 @@ test('reports deliveries that are late although no worker runs', async () => {
 
   const { text } = await server.request('GET', '/metrics')
 
-  expect(text).toMatch(/^waybill_webhook_oldest_due_seconds 9\d/m)
+  expect(Number(/^waybill_webhook_oldest_due_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(89)
   await sql`delete from webhook_deliveries where id = 'dlv_late'`.execute(server.deps.db)
 })
 
