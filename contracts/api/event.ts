@@ -26,7 +26,7 @@ export const listEvents = procedure({
   tag: 'Events',
   summary: 'List webhook events, oldest first',
   description:
-    'Lists the message events of this account, oldest first, for as long as they are kept: for callers that missed webhooks or have no endpoint. Events of WhatsApp accounts are not listed. A successful send usually records no `message.sent` unless an endpoint subscribes to it. New events always appear after those already listed.',
+    'Lists the message events of this account while they are kept: for callers that missed webhooks or have no endpoint. Events of WhatsApp accounts are not listed. A successful send usually records no `message.sent` unless an endpoint subscribes to it. New events always appear after those already listed.',
   input: z.strictObject({
     type: withExample(z.enum(messageEventTypes).optional(), 'Only events of this type.', 'message.failed'),
     messageId: MessageId.optional().describe('Only events of this message.'),

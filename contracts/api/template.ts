@@ -111,9 +111,7 @@ export const Template = namedObject(
     sendSchema: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe(
-        'JSON Schema (2020-12) of a `message.send` request for this template: the fields it must and may bring. Absent when no send can fill the template.',
-      ),
+      .describe('JSON Schema of a `message.send` request for this template. Absent when no send can fill it.'),
     syncedAt: Timestamp.describe('When the template was last read from WhatsApp.'),
   },
 )
@@ -147,8 +145,9 @@ const exampleTemplate = {
       language: { const: 'en' },
       variables: {
         type: 'object',
-        properties: { '1': { type: 'string' }, '2': { type: 'string' } },
+        properties: { '1': { type: 'string', minLength: 1 }, '2': { type: 'string', minLength: 1 } },
         required: ['1', '2'],
+        additionalProperties: false,
       },
     },
     required: ['template', 'language', 'variables'],

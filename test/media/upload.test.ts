@@ -902,6 +902,21 @@ test('deletes other files if one cannot be deleted', async () => {
   expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 
+test('gives up deleting files while the store does not respond, and fails', async () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `media_unavailable_${String(index).padStart(3, '0')}`)
+  await server.deps.db
+    .insertInto('removed_media')
+    .values(ids.map((id) => ({ id })))
+    .execute()
+  let asked = 0
+  const store = { ...server.deps.media.store, delete: () => Promise.reject(new Error(`no response ${++asked}`)) }
+
+  await expect(cleanUpMedia({ ...server.deps, media: { ...server.deps.media, store } })).rejects.toThrow('no response')
+
+  expect(asked).toBe(100)
+  await server.deps.db.deleteFrom('removed_media').where('id', 'in', ids).execute()
+})
+
 test('deletes no file early if the clock of the process is ahead', async () => {
   const kept = await uploadImage()
 

@@ -86,9 +86,6 @@ function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
   })
   // The pool replaces idle connections that fail. Without a listener, the error would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'lost an idle database connection'))
-  // A connection that fails during a query rejects that query. Without a listener, the error would also end the
-  // process.
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

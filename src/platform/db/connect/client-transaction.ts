@@ -49,14 +49,14 @@ async function createTransaction(client: pg.PoolClient): Promise<ReusedTransacti
   await driver.init()
   const connection = await driver.acquireConnection()
   const executor = new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), {
-    provideConnection: (consume) => inTransaction(() => consume(connection)),
+    provideConnection: (consume) => whileActive(() => consume(connection)),
   })
   const trx = new Transaction<Database>({ config: { dialect }, dialect, driver, executor })
   const transaction: ReusedTransaction = { trx, isActive: false }
-  const inTransaction = <Result>(run: () => Promise<Result>): Promise<Result> =>
+  const whileActive = <Result>(run: () => Promise<Result>): Promise<Result> =>
     transaction.isActive ? run() : Promise.reject(new Error('the transaction has ended'))
   runDirectly(trx, {
-    run: (text, values) => inTransaction(() => client.query<object>(text, values).then(rowsOf)),
+    run: (text, values) => whileActive(() => client.query<object>(text, values).then(rowsOf)),
   })
   return transaction
 }
