@@ -6,6 +6,7 @@ import { groups } from './mutation/files.ts'
 /** What both interfaces, HTTP and the command line, may import. */
 const belowInterfaces = [
   'src/pipeline',
+  'src/background',
   'contracts',
   'src/platform',
   'src/whatsapp',
@@ -26,7 +27,7 @@ const belowInterfaces = [
  * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
  * read and tested without the folders that depend on it:
  *
- *     contracts ← platform ← whatsapp ← accounts ← whatsapp-accounts ← users, webhooks ← media ← templates ← messages ← pipeline ← http ← cli
+ *     contracts ← platform ← whatsapp ← accounts ← whatsapp-accounts ← users, webhooks ← media ← templates ← messages ← pipeline, background ← http ← serve.ts ← cli
  *
  * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
  */
@@ -132,6 +133,25 @@ const allowed = {
   },
   // Every interface runs its procedures through it, so it knows none of them.
   'src/pipeline': { folders: ['contracts', 'src/platform', 'src/users', 'src/templates', 'src/deps.ts'], packages: [] },
+  // Calls what the domains do without a caller, such as deleting old records.
+  'src/background': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      'src/users',
+      'src/templates',
+      'src/webhooks',
+      'src/media',
+      'src/messages',
+      'src/deps.ts',
+      'package.json',
+    ],
+    packages: ['kysely', 'prom-client', 'zod'],
+  },
+  // Starts what a process of each role runs.
+  'src/serve.ts': { folders: [...belowInterfaces, 'src/http'], packages: ['fastify', 'prom-client'] },
   'src/http': {
     folders: belowInterfaces,
     packages: [
@@ -149,7 +169,7 @@ const allowed = {
     ],
   },
   'src/cli': {
-    folders: [...belowInterfaces, 'src/http'],
+    folders: [...belowInterfaces, 'src/http', 'src/serve.ts'],
     packages: ['kysely', 'prom-client', 'yaml', 'zod'],
   },
   // The `waybill-client` command; everything else in the client package also runs in browsers.
@@ -197,6 +217,7 @@ const allowed = {
       'src/whatsapp',
       'src/webhooks',
       'src/pipeline',
+      'src/background',
       'src/http',
       'src/cli',
       'src/app.ts',

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { type App, buildApp } from '../app.ts'
-import { type Drain, type ProcessRole, type Serving, startServing } from '../http/serve.ts'
+import { type Drain, type ProcessRole, type Serving, startServing } from '../serve.ts'
 import type { Deps } from '../deps.ts'
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'

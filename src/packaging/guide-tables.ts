@@ -19,7 +19,7 @@ import { apiHandlers } from '../http/api/handlers.ts'
 import { pairProcedures } from '../pipeline/procedures.ts'
 import { listTools } from '../http/mcp/tools.ts'
 import { registerProcessMetrics } from '../cli/processes/supervised-process.ts'
-import { registerClockMetric } from '../http/ops/clock-watch.ts'
+import { registerClockMetric } from '../background/clock-watch.ts'
 import {
   countSends,
   registerChatMetric,

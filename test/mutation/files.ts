@@ -50,7 +50,7 @@ const stores: MutatedFiles = {
     'test/webhooks/queue/worker.databases.test.ts',
   ],
   'src/webhooks/queue/worker.ts': ['test/webhooks/queue/worker-loop.test.ts'],
-  'src/webhooks/queue/claims.ts': ['test/webhooks/queue/claims.test.ts', 'test/http/ops/clock-watch.databases.test.ts'],
+  'src/webhooks/queue/claims.ts': ['test/webhooks/queue/claims.test.ts', 'test/background/clock-watch.databases.test.ts'],
   'src/webhooks/queue/attempts.ts': [
     'test/webhooks/queue/attempts.test.ts',
     'test/webhooks/queue/worker-loop.test.ts',
@@ -60,7 +60,7 @@ const stores: MutatedFiles = {
     'test/webhooks/queue/claims.test.ts',
     'test/webhooks/queue/attempt-counts.databases.test.ts',
     'test/webhooks/queue/worker.databases.test.ts',
-    'test/http/ops/clock-watch.databases.test.ts',
+    'test/background/clock-watch.databases.test.ts',
   ],
   'src/messages/suppressions/choices-store.ts': ['test/messages/suppressions/suppressions.test.ts'],
   'src/webhooks/endpoints/store.ts': [

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
-import type { ProcessRole } from '../../http/serve.ts'
+import type { ProcessRole } from '../../serve.ts'
 import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
 import { createLogger } from '../../platform/log.ts'
 import { localCommand, printed } from '../command.ts'

@@ -20,7 +20,7 @@ import { appendAuditEntry } from '../../users/audit/append.ts'
 import { assertMayInvite, createInvitation, notifyMailer } from '../../users/invite-member.ts'
 import { closeAccountView, openAccountView, recordList } from '../../users/operators.ts'
 import { oldestDue, readQueueState } from '../../webhooks/queue/store.ts'
-import { listProcesses } from '../ops/process-report.ts'
+import { listProcesses } from '../../background/process-report.ts'
 import type { DashboardCall } from './authorize.ts'
 
 /** The operator console's handlers. The command line calls the same functions. */

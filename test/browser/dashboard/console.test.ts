@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
-import { createJobLog, startProcessReport } from '../../../src/http/ops/process-report.ts'
+import { createJobLog, startProcessReport } from '../../../src/background/process-report.ts'
 import { grantOperator } from '../../../src/users/operators.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { sendOne } from '../../support/callbacks.ts'

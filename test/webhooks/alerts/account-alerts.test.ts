@@ -7,7 +7,7 @@ import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
-import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
+import { createHousekeeping, type JobLog } from '../../../src/background/housekeeping.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/announce-whatsapp-accounts.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { exampleSend } from '../../support/example-send.ts'

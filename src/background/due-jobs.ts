@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../platform/db/schema.ts'
+import type { Database } from '../platform/db/schema.ts'
 
 /** Another process may start a job again after this time, for example because the process that ran it was killed. */
 const leaseSeconds = 900

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
-import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
-import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
-import { createPartitions } from '../../../src/platform/db/partitions.ts'
-import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase } from '../../support/database.ts'
-import { eventually } from '../../support/eventually.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { jobs as jobFacts } from '../../contracts/facts/jobs.ts'
+import { claimJob, finishJob } from '../../src/background/due-jobs.ts'
+import { createHousekeeping, type JobLog } from '../../src/background/housekeeping.ts'
+import { createPartitions } from '../../src/platform/db/partitions.ts'
+import { createTestDeps } from '../support/deps.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { forFile } from '../support/lifetime.ts'
 
 const database = await forFile(openTestDatabase())
 

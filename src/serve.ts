@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
-import { RequestLog } from '../accounts/requests/request-log.ts'
-import type { App } from '../app.ts'
-import type { Deps } from '../deps.ts'
-import { type Config, findConfigWarnings } from '../platform/config.ts'
-import { Mailer } from '../platform/email/mailer.ts'
-import { createPoster } from '../webhooks/alerts/chat/poster.ts'
-import type { DeliveryJournal } from '../webhooks/queue/delivery-journal.ts'
-import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
-import { Worker } from '../webhooks/queue/worker.ts'
-import { startClockWatch } from './ops/clock-watch.ts'
+import { RequestLog } from './accounts/requests/request-log.ts'
+import type { App } from './app.ts'
+import { startClockWatch } from './background/clock-watch.ts'
+import { createHousekeeping } from './background/housekeeping.ts'
+import { startJournals } from './background/journals.ts'
+import { createJobLog, startProcessReport } from './background/process-report.ts'
+import type { Deps } from './deps.ts'
+import { type Config, findConfigWarnings } from './platform/config.ts'
+import { Mailer } from './platform/email/mailer.ts'
+import { createPoster } from './webhooks/alerts/chat/poster.ts'
+import type { DeliveryJournal } from './webhooks/queue/delivery-journal.ts'
+import { registerWorkerMetrics } from './webhooks/queue/metrics.ts'
+import { Worker } from './webhooks/queue/worker.ts'
 import {
   countSends,
   registerChatMetric,
   registerEmailMetric,
   registerOutcomesUnknownMetric,
   registerRequestLogMetric,
-} from './ops/metrics.ts'
-import { createHousekeeping } from './ops/housekeeping.ts'
-import { startJournals } from './ops/journals.ts'
-import { createJobLog, startProcessReport } from './ops/process-report.ts'
-import type { ServerState } from './ops/health.ts'
-import { createServer } from './server.ts'
+} from './http/ops/metrics.ts'
+import type { ServerState } from './http/ops/health.ts'
+import { createServer } from './http/server.ts'
 
 /** `api` serves requests, `worker` delivers webhooks, `all` does both. */
 export type ProcessRole = 'all' | 'api' | 'worker'

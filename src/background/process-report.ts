@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import packageJson from '../../../package.json' with { type: 'json' }
-import { Job, type ServerProcess } from '../../../contracts/dashboard/console.ts'
-import { withFacts } from '../../../contracts/facts/fact.ts'
-import type { Deps } from '../../deps.ts'
-import type { Database } from '../../platform/db/schema.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { Job, type ServerProcess } from '../../contracts/dashboard/console.ts'
+import { withFacts } from '../../contracts/facts/fact.ts'
+import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
 import type { JobLog } from './housekeeping.ts'
 
 const everyMilliseconds = 15_000

@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
-import { shiftChecks } from '../../whatsapp-accounts/health/store.ts'
-import { shiftSyncs } from '../../whatsapp-accounts/store.ts'
-import type { Deps } from '../../deps.ts'
-import { resetStalePendingCursor } from '../../messages/status/stale-pending.ts'
+import { shiftChecks } from '../whatsapp-accounts/health/store.ts'
+import { shiftSyncs } from '../whatsapp-accounts/store.ts'
+import type { Deps } from '../deps.ts'
+import { resetStalePendingCursor } from '../messages/status/stale-pending.ts'
 import {
   adjustToEarlierClock,
   clockEstimateOf,
   clockToleranceSeconds,
   recordDatabaseClock,
-} from '../../platform/db/clock.ts'
-import type { Database } from '../../platform/db/schema.ts'
-import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
-import { skipLostEventIds } from '../../webhooks/events.ts'
-import { shiftDeliveries } from '../../webhooks/queue/store.ts'
+} from '../platform/db/clock.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { shiftAttempts } from '../users/sign-in/login-throttle.ts'
+import { skipLostEventIds } from '../webhooks/events.ts'
+import { shiftDeliveries } from '../webhooks/queue/store.ts'
 
 /**
  * Shifts stored due times back by a number of seconds. Rate limits and idempotency keys are not listed, because their

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
-import packageJson from '../../../package.json' with { type: 'json' }
-import { createJobLog, listProcesses, startProcessReport } from '../../../src/http/ops/process-report.ts'
-import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase } from '../../support/database.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { jobs as jobFacts } from '../../contracts/facts/jobs.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { createJobLog, listProcesses, startProcessReport } from '../../src/background/process-report.ts'
+import { createTestDeps } from '../support/deps.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { forFile } from '../support/lifetime.ts'
 
 const database = await forFile(openTestDatabase())
 

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../../deps.ts'
-import { openSendJournal, startSendJournalReplay } from '../../messages/send-journal-file.ts'
-import { noSendJournal, type SendJournal } from '../../messages/send-journal.ts'
-import type { Config } from '../../platform/config.ts'
-import { createPrivateFolder } from '../../platform/db/embedded/data-folder.ts'
-import { type JournalLocation, readBootId } from '../../platform/journal.ts'
+import type { Deps } from '../deps.ts'
+import { openSendJournal, startSendJournalReplay } from '../messages/send-journal-file.ts'
+import { noSendJournal, type SendJournal } from '../messages/send-journal.ts'
+import type { Config } from '../platform/config.ts'
+import { createPrivateFolder } from '../platform/db/embedded/data-folder.ts'
+import { type JournalLocation, readBootId } from '../platform/journal.ts'
 import {
   type DeliveryJournal,
   noDeliveryJournal,
   openDeliveryJournal,
   startDeliveryJournalReplay,
-} from '../../webhooks/queue/delivery-journal.ts'
+} from '../webhooks/queue/delivery-journal.ts'
 
 export interface RunningJournals {
   sends: SendJournal
