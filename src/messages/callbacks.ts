@@ -4,9 +4,9 @@ import type { Deps } from '../deps.ts'
 import type { TracedItem } from '../platform/db/traced.ts'
 import {
   changeTemplates,
-  type ReportedTemplateChange,
-  type TemplateChange,
-  toTemplateChange,
+  type ReportedTemplatePatch,
+  type TemplatePatch,
+  toTemplatePatch,
 } from '../templates/apply-update.ts'
 import {
   type AccountChange,
@@ -222,7 +222,7 @@ function splitStatuses(
 }
 
 /** A change of a template, or of a WhatsApp account. */
-type IncomingChange = TracedItem & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
+type IncomingChange = TracedItem & (ReportedTemplatePatch | (ReportedChange & { wabaId: string }))
 
 type UpdateDeps = ApplyDeps & Pick<Deps, 'log' | 'now'>
 
@@ -240,7 +240,7 @@ async function applyUpdates(
   if (updates.templates.length + updates.accounts.length === 0) return
   const ofWaba = Map.groupBy(senders, ({ wabaId }) => wabaId)
   const isKnown = ({ wabaId }: TemplateUpdate) => ofWaba.has(wabaId)
-  const templates = mergeTemplates(updates.templates.filter(isKnown).map(toTemplateChange))
+  const templates = mergeTemplates(updates.templates.filter(isKnown).map(toTemplatePatch))
   const changes: IncomingChange[] = [
     ...templates.flatMap((template) =>
       accountsOf(ofWaba.get(template.wabaId) ?? []).map((accountId) => ({ accountId, template })),
@@ -254,8 +254,8 @@ function accountsOf(senders: readonly CallbackSender[]): string[] {
   return [...new Set(senders.map(({ accountId }) => accountId))]
 }
 
-function mergeTemplates(changes: readonly TemplateChange[]): TemplateChange[] {
-  const merged = new Map<string, TemplateChange>()
+function mergeTemplates(changes: readonly TemplatePatch[]): TemplatePatch[] {
+  const merged = new Map<string, TemplatePatch>()
   for (const change of changes) {
     const key = JSON.stringify([change.wabaId, change.name, change.language])
     merged.set(key, { ...merged.get(key), ...change })
@@ -314,7 +314,7 @@ async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly Incoming
   return callbacks.map(noCounts)
 }
 
-function mergeOfTemplates(changes: readonly ReportedTemplateChange[]): ReportedTemplateChange[] {
+function mergeOfTemplates(changes: readonly ReportedTemplatePatch[]): ReportedTemplatePatch[] {
   const byAccount = Map.groupBy(changes, ({ accountId }) => accountId)
   return Array.from(byAccount, ([accountId, own]) =>
     mergeTemplates(own.map(({ template }) => template)).map((template) => ({ accountId, template })),

@@ -5,7 +5,7 @@ import { unnamedStatement } from '../platform/db/statement.ts'
 import type { TemplateUpdate } from '../whatsapp/callbacks/read-callback.ts'
 
 /** What updates of a template change; absent values stay as they are. */
-export interface TemplateChange {
+export interface TemplatePatch {
   wabaId: string
   name: string
   language: string
@@ -19,7 +19,7 @@ export interface TemplateChange {
   categoryChangesAt?: Date | null
 }
 
-export function toTemplateChange({ wabaId, name, language, change }: TemplateUpdate): TemplateChange {
+export function toTemplatePatch({ wabaId, name, language, change }: TemplateUpdate): TemplatePatch {
   const key = { wabaId, name, language }
   if (change === 'resync') return key
   if ('quality' in change) return { ...key, qualityScore: change.quality }
@@ -37,12 +37,12 @@ export function toTemplateChange({ wabaId, name, language, change }: TemplateUpd
 /** The change was completed or withdrawn. */
 const ended = { upcomingCategory: '', categoryChangesAt: null }
 
-export interface ReportedTemplateChange {
+export interface ReportedTemplatePatch {
   accountId: string
-  template: TemplateChange
+  template: TemplatePatch
 }
 
-interface ChangedTemplate extends Required<TemplateChange> {
+interface ChangedTemplate extends Required<TemplatePatch> {
   accountId: string
 }
 
@@ -92,10 +92,7 @@ const changeAll = unnamedStatement<Lists<ChangeRow>>(
  * Applies reported changes immediately, so that a paused template is not sent. Events are not authoritative, the list is
  * (reference, section 8), so a sync must follow. Each template may occur once.
  */
-export async function changeTemplates(
-  db: Kysely<Database>,
-  reported: readonly ReportedTemplateChange[],
-): Promise<void> {
+export async function changeTemplates(db: Kysely<Database>, reported: readonly ReportedTemplatePatch[]): Promise<void> {
   const rows = reported
     .filter(({ template: { status, qualityScore, category, upcomingCategory } }) =>
       [status, qualityScore, category, upcomingCategory].some((value) => value !== undefined),
