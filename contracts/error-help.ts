@@ -106,14 +106,18 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['index.md', 'api.md#replace-the-api-key'],
   },
   API_DISABLED: {
-    meaning: 'The key is correct, but API access is disabled for its account.',
-    causes: ['An owner or an operator disabled API access.', 'An operator suspended the account.'],
+    meaning: 'The key is correct, but API access is disabled for its account, or MCP is.',
+    causes: [
+      'An owner or an operator disabled API access.',
+      'The call went to `/mcp`, and MCP is off for the account, as it is by default.',
+      'An operator suspended the account.',
+    ],
     fixes: [
-      'Enable API access in the dashboard under Settings > Public API.',
+      'Enable API access, or MCP, in the dashboard under Settings > Public API.',
       'If the account is suspended, ask the operator of the server to resume it.',
     ],
     retry: `${notSent} Repeat the request after API access is enabled again.`,
-    guides: ['dashboard.md'],
+    guides: ['dashboard.md', 'mcp.md'],
   },
   IP_NOT_ALLOWED: {
     meaning: 'The account has an IP allow-list, and the address that sent the request is not on it.',
@@ -350,11 +354,14 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['one-time-codes.md'],
   },
   RATE_LIMIT_EXCEEDED: {
-    meaning: 'The account sent more requests than its limit allows, or its reads cause too much work.',
+    meaning: 'The account sent more requests than a limit allows, or its reads cause too much work.',
     causes: [
       'More sends per minute than the limit in `RateLimit-Policy` (60 by default).',
       'Many reads at the same time. They wait for a second, then fail.',
       'More uploads of files at the same time than the server allows.',
+      'More new templates per hour, or more checks at WhatsApp per minute, than an account may cause.',
+      'A second change of an approved template within 24 hours, which WhatsApp does not allow.',
+      'A second export of messages while one is running.',
     ],
     fixes: [
       'Wait for the seconds in `Retry-After`, then continue.',
@@ -363,7 +370,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
       'Ask the operator for a higher limit.',
     ],
     retry: `${notSent} Repeat the same request after \`Retry-After\`.`,
-    guides: ['rate-limits.md', 'webhooks.md'],
+    guides: ['rate-limits.md', 'webhooks.md', 'creating-templates.md', 'pagination.md'],
   },
   CODE_LIMIT_EXCEEDED: {
     meaning: 'A limit of one-time codes is reached, which protects recipients from floods and codes from guesses.',

@@ -315,7 +315,7 @@ export function listProcedures<P extends Procedure = ApiProcedure>(
 /** The groups of procedures in the documentation. */
 export const tags = {
   Messages:
-    'Send approved template messages, and read their statuses. A request that failed with 409, 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',
+    'Send approved template messages, and read their statuses. A request that failed with 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 409, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',
   Codes:
     'One-time codes that prove that a user has a phone number. To keep your own codes, send them with `message.send` instead.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',

@@ -67,7 +67,6 @@ const pending = {
 }
 
 const invalid = 'body.text: must not end with a variable: put words or a full stop after it.'
-const limited = 'This account may create 100 templates per hour. Try again in 1200 seconds.'
 
 export const createTemplate = procedure({
   kind: 'mutation',
@@ -85,7 +84,7 @@ export const createTemplate = procedure({
   }),
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_EXISTS'],
-  example: { input: example, output: pending, errors: { VALIDATION_ERROR: invalid, RATE_LIMIT_EXCEEDED: limited } },
+  example: { input: example, output: pending, errors: { VALIDATION_ERROR: invalid } },
 })
 
 export const updateTemplate = procedure({
@@ -110,7 +109,6 @@ export const updateTemplate = procedure({
     errors: {
       VALIDATION_ERROR: invalid,
       TEMPLATE_NOT_FOUND: 'There is no template "order_delaid" in language en. Did you mean order_delayed?',
-      RATE_LIMIT_EXCEEDED: limited,
     },
   },
 })
@@ -144,8 +142,6 @@ export const deleteTemplate = procedure({
     errors: {
       VALIDATION_ERROR: 'language: is required, or set allLanguages to true.',
       TEMPLATE_NOT_FOUND: 'There is no template "order_delaid" in language en. Did you mean order_delayed?',
-      RATE_LIMIT_EXCEEDED:
-        'This account may ask WhatsApp for 30 checks and changes per minute. Try again in 12 seconds.',
     },
   },
 })
@@ -181,7 +177,6 @@ export const duplicateTemplate = procedure({
     errors: {
       VALIDATION_ERROR: 'newName: the copy needs another name, language or WhatsApp account.',
       TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
-      RATE_LIMIT_EXCEEDED: limited,
     },
   },
 })

@@ -106,6 +106,8 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
 export function toDownloadError(error: unknown): ServiceError {
   // Of `spool`: the link is slow, not Waybill.
   if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return failed('the server took too long')
+  if (error instanceof ServiceError && error.code === 'VALIDATION_ERROR')
+    return invalidField('link', Object.values(error.fields)[0] ?? error.message)
   if (error instanceof ServiceError) return error
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')

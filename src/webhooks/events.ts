@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { EventPage, listEvents as contract } from '../../contracts/api/event.ts'
-import { MessageEvent, type WebhookEvent } from '../../contracts/events.ts'
+import type { MessageEvent, WebhookEvent } from '../../contracts/events.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
@@ -35,7 +35,8 @@ export async function listEvents(
   )
   const items = rows
     .slice(0, limit)
-    .map((row) => ({ eventId: row.id, event: MessageEvent.parse(JSON.parse(row.payload)) }))
+    // As webhooks deliver it: a later version, which runs beside this one, can record types and values unknown here.
+    .map((row) => ({ eventId: row.id, event: JSON.parse(row.payload) as MessageEvent }))
   const last = items.at(-1)
   return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
 }

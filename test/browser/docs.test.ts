@@ -1,7 +1,7 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { getMessage, sendMessage } from '../../contracts/api/message.ts'
+import { getMessage, previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { patience } from '../support/patience.ts'
@@ -64,6 +64,25 @@ test('sends a message from the documentation page', async () => {
   const { data } = await response.json()
   await client.getByText('200 OK').waitFor()
   await client.getByText(data.messageId).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('checks a message from the documentation page, which sends nothing', async () => {
+  const { apiKey } = await server.account()
+  await page.goto(`${server.url}/docs/api`)
+  await page.getByLabel('Value').first().fill(apiKey)
+  await page.getByRole('link', { name: previewMessage.summary }).first().click()
+  await page.getByRole('button', { name: /Test Request.*message\/preview/ }).click()
+  const client = page.getByRole('dialog', { name: 'API Client' })
+
+  const [response] = await Promise.all([
+    page.waitForResponse('**/api/v1/message/preview'),
+    client.getByRole('button', { name: /^Send post request/ }).click(),
+  ])
+
+  expect(response.status()).toBe(200)
+  expect(response.request().postDataJSON()).toEqual(previewMessage.example.input)
+  await client.getByText('200 OK').waitFor()
   expect(pageErrors).toEqual([])
 })
 

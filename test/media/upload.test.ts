@@ -142,6 +142,15 @@ test('uploads and throws typed errors with the client', async () => {
   expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', field: 'link', httpStatus: 400 })
 })
 
+test('names the link if its file is empty', async () => {
+  const files = await startFileServer((_request, response) => response.end())
+
+  const response = await account.post('/api/v1/media/import', { link: `${files.url}/empty.pdf` })
+
+  expect(response.json().error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'link' })
+  await files.close()
+})
+
 test('imports a file from a link by REST, tRPC and the body that media/upload also accepts', async () => {
   const content = pdf()
   const files = await startFileServer((_request, response) => response.end(content))

@@ -176,6 +176,15 @@ test('continues after a cursor whose event was deleted', async () => {
   expect(page.items.map(({ event }) => event.data.messageId)).toEqual([second])
 })
 
+test('lists an event of a later version, which runs beside this one, as it was recorded', async () => {
+  const payload = JSON.stringify({ type: 'message.pinned', timestamp: '2026-11-25T10:00:00.000Z', data: { pin: 1 } })
+  await recordEvents(deps, deps.db, [{ accountId, type: 'message.pinned', subjectId: await recordMessage(), payload }])
+
+  const { items } = await listEvents(deps, { accountId }, { limit: 100 })
+
+  expect(items.map(({ event }) => event)).toEqual([JSON.parse(payload)])
+})
+
 test('lists each event once in ID order during concurrent writes and a clock jump', async () => {
   const messageIds = await Promise.all(Array.from({ length: 120 }, recordMessage))
   const read = createReader()

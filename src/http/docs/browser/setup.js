@@ -14,7 +14,8 @@ const randomHex = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (
 window.fetch = async (input, init) => {
   const request = new Request(input, init)
   if (request.method === 'GET' && request.url.includes(documentedMessage)) return read(request)
-  if (request.method !== 'POST' || !sends.test(new URL(request.url).pathname)) return send(input, init)
+  // Not `input`: the body of a request can be read once.
+  if (request.method !== 'POST' || !sends.test(new URL(request.url).pathname)) return send(request)
   if (!isSimulated && !confirm('This sends a real WhatsApp message, which WhatsApp may charge for. Send it?'))
     throw new DOMException('Not sent.', 'AbortError')
   // With the key of the example, a second attempt would replay the first one, or fail with another body.
