@@ -24,6 +24,8 @@ import { untilStopped } from './until-stopped.ts'
 export interface ServerRun {
   command: 'serve' | 'sandbox'
   role?: ProcessRole
+  /** Rejects data that this server must not use. */
+  checkData?: (app: App) => Promise<void>
   /** Called once the server listens. */
   whenListening: (app: App, url: string) => Promise<void>
   /** How long a terminated server keeps serving while load balancers notice that it is not ready. */
@@ -60,6 +62,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   resources.defer(() => app.close())
   if (!(await migrateUnlessStopped(app.deps, stopped))) return
   await rejectUnfinishedMove(app.deps.db)
+  await run.checkData?.(app)
   await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, supervised)

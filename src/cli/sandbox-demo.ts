@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { exampleWhatsAppAccountId } from '../../contracts/fields.ts'
 import { createAccount, requireAccount, updateAccount } from '../accounts/account.ts'
@@ -6,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { importRateCards, listRateCards } from '../messages/costs/rate-cards.ts'
 import { send } from '../messages/send/send.ts'
 import { findMessages } from '../messages/store.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { syncTemplates } from '../templates/sync.ts'
 import { createUserAuth } from '../users/sign-in/better-auth.ts'
 import { findUserByEmail, saveRole } from '../users/store.ts'
@@ -37,6 +39,17 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
   const demo = known ? await reuseDemo(deps, known) : await createDemo(deps, number)
   await syncTemplates(deps, demo.accountId)
   return { ...demo, signInPath: await prepareDemoUser(deps, demo.accountId, url) }
+}
+
+/** Returns the phone number ID of an active WhatsApp account that is not one of `known`, if there is one. */
+export async function findUnknownNumber(db: Kysely<Database>, known: readonly string[]): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('whatsapp_accounts')
+    .select('phone_number_id')
+    .where('inactive_reason', 'is', null)
+    .where('phone_number_id', 'not in', known)
+    .executeTakeFirst()
+  return row?.phone_number_id
 }
 
 /** Invented, so that costs are shown. Their markets say so wherever a rate is named. */

@@ -322,6 +322,10 @@ function warnOfMissingUrl({ trustedProxies, publicUrl }: Pick<Config, 'trustedPr
 export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
   const file = path.join(dataDir, 'secret.key')
   if (!existsSync(file)) {
+    if (existsSync(path.join(dataDir, 'pgdata', 'PG_VERSION')))
+      throw new ConfigError([
+        `${file}: is missing, and the database beside it was made with a key. Restore the file from a backup, or set WAYBILL_SECRET_KEY to the key of the server: stored access tokens cannot be decrypted without it`,
+      ])
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     replaceFile(file, randomBytes(secretKeyBytes).toString('base64') + '\n', 0o600)
   }

@@ -19,6 +19,8 @@ const invalid = 'must be a postgres:// URL'
 const attribute = 'target_session_attrs'
 /** What libpq calls a server that accepts writes. Waybill needs no other. */
 const writable: ReadonlySet<string> = new Set(['read-write', 'primary'])
+/** Parameters of libpq that decide what is connected to. `pg` ignores them. */
+const unreadParameters = ['hostaddr', 'dbname', 'passfile', 'service']
 const authority = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s
 
 /**
@@ -27,15 +29,20 @@ const authority = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl {
   const [, start = '', servers = '', rest = ''] = authority.exec(text) ?? []
-  const names = servers.split(',')
+  // `URL` requires a host after a user; libpq does not. A parameter `host` takes precedence.
+  const names = (start.endsWith('@') ? servers.replace(/^(?=:|$)/, 'localhost') : servers).split(',')
   if (names.length > 1 && names.includes('')) throw new DatabaseUrlError('has an empty name in its list of hosts')
   const urls = names.map((name) => parse(`${start}${name}${rest}`))
   const [url] = urls
   if (!url) throw new DatabaseUrlError(invalid)
   if (url.searchParams.get('host')?.includes(',') === true)
     throw new DatabaseUrlError('must list several hosts before the name of the database: postgres://user@a,b/waybill')
+  if (url.searchParams.get('port')?.includes(',') === true)
+    throw new DatabaseUrlError('must give each host its port: postgres://user@a:5432,b:5433/waybill')
+  const unread = unreadParameters.find((name) => url.searchParams.has(name))
+  if (unread !== undefined) throw new DatabaseUrlError(`has the parameter ${unread}, which Waybill does not read`)
   const wanted = url.searchParams.get(attribute)
-  if (wanted === null && urls.length === 1) return { url: text }
+  if (wanted === null && urls.length === 1) return { url: `${start}${names[0]}${rest}` }
   if (wanted !== null && !writable.has(wanted))
     throw new DatabaseUrlError(`${attribute} must be read-write, or left out: Waybill writes to its database`)
   url.searchParams.delete(attribute)

@@ -10,8 +10,10 @@ export const secretKeyBytes = 32
 
 /** One key, or several after a rotation: the first encrypts and all of them decrypt. */
 export const SecretKeys = z.string().transform((text, context): [Uint8Array, ...Uint8Array[]] => {
-  const [first, ...others] = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'))
-  if (!first || [first, ...others].some((key) => key.length !== secretKeyBytes)) {
+  const parts = text.split(',').map((part) => part.trim())
+  const [first, ...others] = parts.map((part) => Buffer.from(part, 'base64'))
+  // Node ignores what follows `=`, such as a second key after a line break.
+  if (!first || !parts.every((part) => /^[A-Za-z0-9+/_-]{43}=?$/.test(part))) {
     context.addIssue(
       'must be 32 bytes in base64 (several, separated by commas, while a key is rotated). Make one with: openssl rand -base64 32',
     )
@@ -140,6 +142,7 @@ export const Environment = z
     DATABASE_PASSWORD_COMMAND: OptionalText.describe(
       'Shell command that prints the password of the database user, such as a token of a cloud provider. It runs when a connection is opened, at most every 5 minutes (at once if PostgreSQL rejects the password), and must end within 10 seconds',
     ),
+    PGPASSWORD: OptionalText.describe('Password of the database user, if `DATABASE_URL` has none'),
     PGPASSFILE: OptionalText.meta({
       default: '~/.pgpass',
       description:
@@ -288,7 +291,7 @@ export const Environment = z
         message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
       })
     if (env.DATABASE_PASSWORD_COMMAND !== undefined) {
-      const problem = findPasswordConflict(env.DATABASE_URL)
+      const problem = findPasswordConflict(env.DATABASE_URL, env.PGPASSWORD)
       if (problem !== undefined)
         context.addIssue({ code: 'custom', path: ['DATABASE_PASSWORD_COMMAND'], message: problem })
     }
@@ -304,7 +307,7 @@ export const Environment = z
         path: ['WAYBILL_PUBLIC_URL'],
         message: 'is required with SMTP_URL: the links in emails start with it',
       })
-    if (env.WAYBILL_MEDIA_STORE?.startsWith('s3:') === true) {
+    if (env.WAYBILL_MEDIA_STORE !== undefined && /^s3:|:\/\//i.test(env.WAYBILL_MEDIA_STORE)) {
       if (!s3Address.test(env.WAYBILL_MEDIA_STORE))
         context.addIssue({
           code: 'custom',
@@ -331,9 +334,19 @@ export const Environment = z
   })
 
 /** With two passwords, it would be unclear which one is used. */
-function findPasswordConflict(database: DatabaseUrl | undefined): string | undefined {
-  if (database === undefined || new URL(database.url).password === '') return undefined
-  return 'is set, and DATABASE_URL contains a password. Remove one of them'
+function findPasswordConflict(
+  database: DatabaseUrl | undefined,
+  passwordVariable: string | undefined,
+): string | undefined {
+  if (database === undefined) return undefined
+  const { password, searchParams } = new URL(database.url)
+  const rival =
+    password !== '' || searchParams.has('password')
+      ? 'DATABASE_URL contains a password'
+      : (passwordVariable ?? '') === ''
+        ? undefined
+        : 'PGPASSWORD is set, too'
+  return rival && `is set, and ${rival}. Remove one of them`
 }
 
 /** Secrets that can also be read from the file named by `<name>_FILE`, as container platforms mount them. */

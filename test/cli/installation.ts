@@ -7,6 +7,7 @@ import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
+import { readOrCreateSecretKey } from '../../src/platform/config.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { runHere } from './run-command.ts'
 
@@ -91,7 +92,10 @@ export async function createEmbeddedInstallation(
 ): Promise<Installation> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cli-'))
   const dataDir = path.join(folder, folderName)
-  if (!fresh) await unpackTemplate(path.join(dataDir, 'pgdata'))
+  if (!fresh) {
+    readOrCreateSecretKey(dataDir)
+    await unpackTemplate(path.join(dataDir, 'pgdata'))
+  }
   const environment = {
     PATH: process.env['PATH'],
     WAYBILL_DATA_DIR: dataDir,

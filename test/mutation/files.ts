@@ -50,7 +50,10 @@ const stores: MutatedFiles = {
     'test/webhooks/queue/worker.databases.test.ts',
   ],
   'src/webhooks/queue/worker.ts': ['test/webhooks/queue/worker-loop.test.ts'],
-  'src/webhooks/queue/claims.ts': ['test/webhooks/queue/claims.test.ts', 'test/background/clock-watch.databases.test.ts'],
+  'src/webhooks/queue/claims.ts': [
+    'test/webhooks/queue/claims.test.ts',
+    'test/background/clock-watch.databases.test.ts',
+  ],
   'src/webhooks/queue/attempts.ts': [
     'test/webhooks/queue/attempts.test.ts',
     'test/webhooks/queue/worker-loop.test.ts',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -57,6 +57,12 @@ test.each([
     says: /^WAYBILL_SECRET_KEY: is required with DATABASE_URL/,
   },
   { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
+  { environment: { WAYBILL_SECRET_KEY: `${key}\n${key}` }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
+  {
+    environment: { WAYBILL_MEDIA_STORE: 'S3://files/media' },
+    says: /^WAYBILL_MEDIA_STORE: must be a folder, or a bucket/,
+  },
+  { environment: { WAYBILL_MEDIA_STORE: 'gs://files' }, says: /^WAYBILL_MEDIA_STORE: must be a folder, or a bucket/ },
   { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
   {
     environment: { WEBHOOK_PRIVATE_HOSTS: 'https://orders.lan' },
@@ -96,6 +102,23 @@ test.each([
       DATABASE_PASSWORD_COMMAND: 'true',
     },
     says: /^DATABASE_PASSWORD_COMMAND: is set, and DATABASE_URL contains a password/,
+  },
+  {
+    environment: {
+      WAYBILL_SECRET_KEY: key,
+      DATABASE_URL: 'postgres://u@h/d?password=hunter2',
+      DATABASE_PASSWORD_COMMAND: 'true',
+    },
+    says: /^DATABASE_PASSWORD_COMMAND: is set, and DATABASE_URL contains a password/,
+  },
+  {
+    environment: {
+      WAYBILL_SECRET_KEY: key,
+      DATABASE_URL: 'postgres://u@h/d',
+      PGPASSWORD: 'hunter2',
+      DATABASE_PASSWORD_COMMAND: 'true',
+    },
+    says: /^DATABASE_PASSWORD_COMMAND: is set, and PGPASSWORD is set, too/,
   },
   {
     environment: { DATABASE_STATEMENT_TIMEOUT: '30s' },
@@ -286,6 +309,17 @@ test.runIf(process.platform === 'linux')('creates the embedded key although the 
   expect(full.stderr.toString()).toContain('EFBIG')
   expect(readdirSync(dataDir)).toEqual([])
   expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))
+  rmSync(dataDir, { recursive: true })
+})
+
+test('creates no key beside a database, which was made with another one', () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+  mkdirSync(path.join(dataDir, 'pgdata'))
+  writeFileSync(path.join(dataDir, 'pgdata/PG_VERSION'), '17\n')
+
+  expect(() => readOrCreateSecretKey(dataDir)).toThrow(/Restore the file from a backup, or set WAYBILL_SECRET_KEY/)
+
+  expect(readdirSync(dataDir)).toEqual(['pgdata'])
   rmSync(dataDir, { recursive: true })
 })
 

@@ -8,6 +8,17 @@ test('leaves the URL of one server unchanged', () => {
 })
 
 test.each([
+  [
+    'postgres://waybill:pw@/waybill?host=/cloudsql/a:b:c',
+    'postgres://waybill:pw@localhost/waybill?host=/cloudsql/a:b:c',
+  ],
+  ['postgres://u:pw@:5433/d', 'postgres://u:pw@localhost:5433/d'],
+  ['postgresql:///d', 'postgresql:///d'],
+])('reads %s, which names no host', (text, url) => {
+  expect(parseDatabaseUrl(text)).toEqual({ url })
+})
+
+test.each([
   {
     text: 'postgres://u:p%40ss@a:5433,b,[2001:db8::1]:6000/d?sslmode=require',
     url: 'postgres://u:p%40ss@a:5433/d?sslmode=require',
@@ -46,6 +57,9 @@ test.each([
   { text: 'postgres://u:hu/sh@a,b/d', says: 'must be a postgres:// URL' },
   { text: 'postgres://hush@a,/d', says: 'has an empty name in its list of hosts' },
   { text: 'postgres:///d?password=hush&host=a,b', says: 'must list several hosts before the name of the database' },
+  { text: 'postgres://hush@a,b/d?port=1,2', says: 'must give each host its port' },
+  { text: 'postgres://hush@a/d?hostaddr=10.0.0.5', says: 'has the parameter hostaddr' },
+  { text: 'postgres://hush@/d?service=hushed', says: 'has the parameter service' },
   { text: 'postgres://hush@a,b/d?target_session_attrs=any', says: 'target_session_attrs must be read-write' },
   { text: 'postgres://hush@a/d?target_session_attrs=standby', says: 'target_session_attrs must be read-write' },
 ])('rejects $text', ({ text, says }) => {

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { freePort } from '../support/postgres.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -118,7 +119,7 @@ describe('a new sandbox', () => {
 
     expect(exitCode).toBe(0)
     expect(stderr).toBe(
-      'The sandbox ignores DATABASE_URL.\nStarting the sandbox. The first start creates the database.\n',
+      'The sandbox ignores DATABASE_URL and META_VERIFY_TOKEN.\nStarting the sandbox. The first start creates the database.\n',
     )
   })
 })
@@ -159,6 +160,32 @@ describe('the sandbox', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`Port ${port} is in use by another program. Use another port: PORT=${port + 1} npm start`)
     expect((await startSandbox()).stdout()).toMatch(/wb_live_[0-9a-f]{64}/)
+  })
+
+  test('does not start with the data of another server, whose accounts it would deactivate', async () => {
+    const simulator = await startSimulator()
+    const env = { DATABASE_URL: '', GRAPH_API_URL: simulator.url }
+    const { accountId } = await waybill.json(['account', 'create', '--name', 'Real'], { env })
+    const number = { phoneNumberId: '106540352242922', wabaId: '102290129340398', accessToken: 'EAAreal' }
+    simulator.addPhoneNumber(number)
+    const ids = ['--phone-number-id', number.phoneNumberId, '--waba-id', number.wabaId, '--access-token', '-']
+    await waybill.json(['whatsapp', 'add', String(accountId), ...ids], { env, stdin: number.accessToken })
+    await simulator.stop()
+
+    const { exitCode, stderr } = await waybill.run(['sandbox'])
+
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('the phone number ID 106540352242922')
+    expect(stderr).toContain('Set WAYBILL_DATA_DIR to another folder.')
+  })
+
+  test('starts with a verify token of its own, as compose files and secrets set it', async () => {
+    const { url } = await waybill.serve({
+      args: ['sandbox'],
+      env: { META_VERIFY_TOKEN_FILE: '/run/secrets/verify-token' },
+    })
+
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
   })
 
   test('reactivates its demo account after a command used it with the real WhatsApp', async () => {

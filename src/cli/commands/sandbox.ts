@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
 import { callbackPath } from '../../whatsapp/callbacks/subscription.ts'
@@ -9,7 +10,15 @@ import { localCommand, printed } from '../command.ts'
 import type { Demo, DemoNumber } from '../sandbox-demo.ts'
 
 /** Ignored variables, so that the sandbox never uses real data or the real WhatsApp. */
-const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']
+const ignored = [
+  'DATABASE_URL',
+  'DATABASE_URL_FILE',
+  'GRAPH_API_URL',
+  'META_APP_SECRET',
+  'META_APP_SECRET_FILE',
+  'META_VERIFY_TOKEN',
+  'META_VERIFY_TOKEN_FILE',
+]
 
 export const sandbox = localCommand({
   name: 'sandbox',
@@ -28,9 +37,14 @@ export const sandbox = localCommand({
     const appSecret = randomBytes(16).toString('hex')
     try {
       const { runServer } = await import('../run-server.ts')
-      const { prepareDemo, sendFirstMessage } = await import('../sandbox-demo.ts')
-      await runServer(configure(environment, simulator, appSecret), {
+      const { findUnknownNumber, prepareDemo, sendFirstMessage } = await import('../sandbox-demo.ts')
+      const config = configure(environment, simulator, appSecret)
+      await runServer(config, {
         command: 'sandbox',
+        checkData: async ({ deps: { db } }) => {
+          const unknown = await findUnknownNumber(db, [...simulator.phoneNumberIds()])
+          if (unknown !== undefined) throw new ServiceError('SETTING_REFUSED', describeRealData(config, unknown))
+        },
         whenListening: async ({ deps }, url) => {
           const demo = await prepareDemo(deps, simulator, url)
           simulator.reportTo({
@@ -52,6 +66,12 @@ export const sandbox = localCommand({
   },
 })
 
+/** The simulated WhatsApp would reject the tokens of real accounts, which deactivates them. */
+function describeRealData({ database }: Config, phoneNumberId: string): string {
+  const folder = database.kind === 'pglite' ? database.dataDir : ''
+  return `${folder} holds the data of another server: a WhatsApp account with the phone number ID ${phoneNumberId}, which the simulated WhatsApp does not have. Set WAYBILL_DATA_DIR to another folder.`
+}
+
 /** Logs warnings only, so that the welcome text stays on the screen. */
 function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecret: string): Config {
   const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !ignored.includes(name)))
@@ -62,7 +82,7 @@ function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecr
     ...own,
     GRAPH_API_URL: simulator.url,
     META_APP_SECRET: appSecret,
-    META_VERIFY_TOKEN: own['META_VERIFY_TOKEN'] ?? randomBytes(16).toString('hex'),
+    META_VERIFY_TOKEN: randomBytes(16).toString('hex'),
   })
 }
 

@@ -32,6 +32,8 @@ const slowGrowth = '--heap-growing-percent=30'
 function restartWithLessMemory(environment: NodeJS.ProcessEnv): void {
   // Set by the operator, or by this function before the restart.
   if (process.platform !== 'linux' || !process.execve || environment['MALLOC_ARENA_MAX'] !== undefined) return
+  // `node --watch` would lose the channel by which it learns the files to watch.
+  if (environment['WATCH_REPORT_DEPENDENCIES'] !== undefined) return
   const args = [...process.execArgv, slowGrowth, ...process.argv.slice(1)]
   process.execve(process.execPath, [process.execPath, ...args], definedOnly({ ...environment, ...allocator }))
 }

@@ -5,6 +5,9 @@ import { firstIdAt, firstRequestIdAt } from '../ids.ts'
 import { isLockTimeout } from './errors.ts'
 import type { Database } from './schema.ts'
 
+/** PostgreSQL does not read JavaScript's years before 1. */
+const timeBound = (at: Date) => new Date(Math.max(0, at.getTime())).toISOString()
+
 /**
  * Tables that grow with time, the column that holds the time (IDs contain it), and the bound of a time in that column.
  */
@@ -14,7 +17,7 @@ const partitioned = [
   { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
   { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
-  { table: 'webhook_attempts', column: 'started_at', boundAt: (at: Date) => at.toISOString() },
+  { table: 'webhook_attempts', column: 'started_at', boundAt: timeBound },
   { table: 'api_requests', column: 'id', boundAt: firstRequestIdAt },
 ] as const satisfies { table: keyof Database; column: string; boundAt: (at: Date) => string }[]
 

@@ -56,6 +56,7 @@ export interface Simulator {
   media: SimulatorState['media']
   /** The latest 1,000 requests, oldest first. */
   requests: ReceivedRequest[]
+  phoneNumberIds(): Iterable<string>
   addPhoneNumber(number: NumberToAdd): SimulatedNumber
   /** Adds a token with properties of its own, or replaces them. */
   addToken(accessToken: string, token: Partial<SimulatedToken>): void
@@ -188,6 +189,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     templatesOf,
     media: state.media,
     requests,
+    phoneNumberIds: () => state.numbers.keys(),
     addPhoneNumber,
     addToken,
     addApp: (app) => void state.apps.set(app.id, app),

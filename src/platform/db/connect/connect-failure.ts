@@ -123,7 +123,7 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
     case '28P01':
       return {
         message: `PostgreSQL rejected the password of user "${user}"`,
-        fix: 'Check the password in DATABASE_URL, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
+        fix: 'Check the password in DATABASE_URL, in PGPASSWORD, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
       }
     case '28000':
       return describeRejection(message, server, user)

@@ -170,7 +170,7 @@ async function applyAll(
   migrations: Migrations,
   onProgress: (progress: MigrationProgress) => void,
 ): Promise<void> {
-  if (pending.length > 0) await prepareAppliedTable(db)
+  if (pending.length > 0) await prepareAppliedTable(db, onProgress)
   for (const name of pending) {
     const migration = migrations[name]
     if (!migration) continue
@@ -261,12 +261,8 @@ function describeNewer(newer: readonly AppliedMigration[]): string {
 
 /** Reads the migrations that the database has recorded; none if it is empty. */
 async function readApplied(db: Kysely<Database>): Promise<AppliedMigration[]> {
-  const { rows: tables } = await sql<{ exists: boolean; hasVersion: boolean }>`
-    select to_regclass('waybill_migrations') is not null as exists, exists (
-      select from pg_attribute where attrelid = to_regclass('waybill_migrations') and attname = 'version'
-    ) as "hasVersion"`.execute(db)
-  const [table] = tables
-  if (!table?.exists) return []
+  const table = await describeAppliedTable(db)
+  if (!table.exists) return []
   const { rows } = await sql<AppliedMigration>`
     select name, ${table.hasVersion ? sql`version` : sql`null`} as version from waybill_migrations order by name`.execute(
     db,
@@ -274,15 +270,33 @@ async function readApplied(db: Kysely<Database>): Promise<AppliedMigration[]> {
   return rows
 }
 
+async function describeAppliedTable(db: Kysely<Database>): Promise<{ exists: boolean; hasVersion: boolean }> {
+  const { rows } = await sql<{ exists: boolean; hasVersion: boolean }>`
+    select to_regclass('waybill_migrations') is not null as exists, exists (
+      select from pg_attribute where attrelid = to_regclass('waybill_migrations') and attname = 'version'
+    ) as "hasVersion"`.execute(db)
+  return rows[0] ?? { exists: false, hasVersion: false }
+}
+
 /** Prepares the table of applied migrations, which Kysely created in databases of earlier versions. */
-async function prepareAppliedTable(db: Kysely<Database>): Promise<void> {
+async function prepareAppliedTable(
+  db: Kysely<Database>,
+  onProgress: (progress: MigrationProgress) => void,
+): Promise<void> {
   await sql`
     create table if not exists waybill_migrations (
       name varchar(255) primary key,
       timestamp varchar(255) not null,
       version text
     )`.execute(db)
-  await sql`alter table waybill_migrations add column if not exists version text`.execute(db)
+  // Even if the column exists, `alter table` waits for every reader of the table, such as a backup.
+  if ((await describeAppliedTable(db)).hasVersion) return
+  await withRetries('waybill_migrations', onProgress, () =>
+    db.transaction().execute(async (trx) => {
+      await limitLockWait(trx)
+      await sql`alter table waybill_migrations add column version text`.execute(trx)
+    }),
+  )
 }
 
 async function recordApplied(trx: Kysely<Database>, name: string): Promise<void> {

@@ -58,6 +58,17 @@ test('applies nothing to a migrated database', async () => {
   expect(await migrate(database.db)).toEqual([])
 })
 
+test('applies a migration while a backup reads its table', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const migrations = { '0032-baseline': baseline, '0033-note': addColumn('accounts', 'note text') }
+  await forgetMigrations(['0032-baseline'])
+
+  await database.db.transaction().execute(async (backup) => {
+    await sql`lock table waybill_migrations in access share mode`.execute(backup)
+    expect(await migrate(database.db, { migrations })).toEqual(['0033-note'])
+  })
+})
+
 test('opens a database of commit 12e9a9b4 without running the baseline', async () => {
   await sql`alter table waybill_migrations drop column version`.execute(database.db)
   await forgetMigrations(['0001-send', '0031-failure-rate-minimum', '0032-status-alerts'])
