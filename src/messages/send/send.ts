@@ -32,10 +32,7 @@ export async function send(
 ): Promise<SentMessage> {
   const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
-  if (request && earlier) {
-    caller.onMessage?.(earlier.message.id)
-    return replayTo(caller, earlier, request)
-  }
+  if (request && earlier) return replayTo(caller, earlier, request)
 
   const prepared = await prepare(deps, caller, input)
   const { message } = prepared
@@ -82,6 +79,7 @@ async function replayConcurrent(
 }
 
 function replayTo(caller: SendCaller, earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
+  caller.onMessage?.(earlier.message.id)
   const message = replay(earlier, request)
   caller.onReplay?.()
   return message

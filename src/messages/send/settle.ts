@@ -10,8 +10,8 @@ import type { IdempotentRequest } from './idempotency.ts'
 import type { SendResult } from './outcome.ts'
 import { settleAccepted, settleFailed } from './settle-store.ts'
 
-/** Delays between attempts to settle a message while the database is unavailable: about ten minutes in total. */
-const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]
+/** The longest delay between attempts to settle a message while the database is unavailable. */
+const maxRetryMilliseconds = 5_000
 
 /**
  * Stores the outcome of a send. If the database is unavailable, the caller still gets WhatsApp's response, and the row
@@ -60,9 +60,11 @@ export async function settleNeverDispatched(
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
+  // Not of the clock, which can be set while this waits.
+  const startedAt = performance.now()
   const fail = async () => {
     const failed = await settleFailed(deps.db, message, { ...neverDispatched, at, releaseKey: request?.key })
-    return failed || deps.now().getTime() - at.getTime() > maxInsertMilliseconds
+    return failed || performance.now() - startedAt > maxInsertMilliseconds
   }
   try {
     if (await fail()) return deps.sendJournal.settled(message.id)
@@ -123,24 +125,23 @@ function hasNewName({ waId }: WhatsAppIdentity, to: string): boolean {
   return isUserId(to) || (canBeOneNumber(waId, to) && toNumberKey(waId) !== toNumberKey(to))
 }
 
-/** Until `attempt` succeeds; it returns false if it must be repeated. */
+/**
+ * Until `attempt` succeeds, however long the database is unavailable: no status ever comes for a message that WhatsApp
+ * refused. `attempt` returns false if it must be repeated.
+ */
 async function persistLater(
   deps: Pick<Deps, 'log' | 'sendJournal'>,
   messageId: string,
   attempt: () => Promise<boolean>,
 ): Promise<void> {
-  let last: unknown
-  for (const milliseconds of retryMilliseconds) {
+  for (let milliseconds = 100; ; milliseconds = Math.min(2 * milliseconds, maxRetryMilliseconds)) {
     await delay(milliseconds, undefined, { ref: false })
     try {
       if (!(await attempt())) continue
       deps.sendJournal.settled(messageId)
-      deps.log.info({ messageId }, 'the message is settled')
-      return
+      return deps.log.info({ messageId }, 'the message is settled')
     } catch (error) {
-      last = error
-      if (!isTransient(error)) break
+      if (!isTransient(error)) return reportUnsettled(deps, messageId, error)
     }
   }
-  reportUnsettled(deps, messageId, last)
 }

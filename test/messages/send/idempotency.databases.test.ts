@@ -8,11 +8,21 @@ import { nodeForTest, startTestServer, type TestResponse, through } from '../../
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
 
-const server = await forFile(startTestServer())
+const server = await forFile(startTestServer({ requestLog: {} }))
 const account = await server.account()
 
 function sendsTo(number: string): number {
   return server.simulator.requests.filter(({ body }) => JSON.stringify(body).includes(`+${number}`)).length
+}
+
+/** How many requests the request log names for a message. */
+async function countLogged(messageId: string): Promise<number> {
+  const rows = await server.deps.db
+    .selectFrom('api_requests')
+    .select('id')
+    .where('message_ids', '=', messageId)
+    .execute()
+  return rows.length
 }
 
 test('returns the same response to a retry and sends nothing', async () => {
@@ -84,6 +94,9 @@ test('sends once for concurrent requests with one key, even on two nodes', async
   const codes = responses.map((answer) => answer.json().error?.code ?? 'sent')
   expect(codes.every((code) => code === 'sent' || code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true)
   expect(codes).toContain('sent')
+  // Half of the requests went to the node with a log, which names the message for those that were answered 409, too.
+  const ids = responses.flatMap((answer) => answer.json().data?.['messageId'] ?? [])
+  await expect.poll(() => countLogged(String(ids[0]))).toBe(10)
 })
 
 test('reports a key as in use with Retry-After while its first request waits for WhatsApp', async () => {
