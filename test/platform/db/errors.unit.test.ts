@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+import {
+  isDatabaseUnavailable,
+  isOutcomeUnknown,
+  isPasswordRejected,
+  isTransient,
+} from '../../../src/platform/db/errors.ts'
 
 test.each([
   { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
@@ -18,6 +23,15 @@ test.each([
     expect(isOutcomeUnknown(error)).toBe(unknown)
   },
 )
+
+test.each([
+  { code: '28P01', message: 'password authentication failed for user "waybill"', rejected: true },
+  // Amazon RDS verifies tokens by PAM.
+  { code: '28000', message: 'PAM authentication failed for user "waybill"', rejected: true },
+  { code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.5"', rejected: false },
+])('"$message" is about the password: $rejected', ({ code, message, rejected }) => {
+  expect(isPasswordRejected(Object.assign(new Error(message), { code }))).toBe(rejected)
+})
 
 test.each([
   { code: '40P01', passing: true },

@@ -1,3 +1,4 @@
+import { isPasswordRejected } from '../errors.ts'
 import { NoWritableHostError } from './hosts.ts'
 import { type ConnectionTarget, DatabasePasswordError } from './passwords.ts'
 
@@ -79,6 +80,11 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
       message: `${server} does not support TLS`,
       fix: 'Enable ssl in PostgreSQL, or set sslmode=disable in DATABASE_URL if the network between them is trusted.',
     }
+  if (isPasswordRejected(error))
+    return {
+      message: `PostgreSQL rejected the password of user "${user}"`,
+      fix: 'Check the password in DATABASE_URL, in PGPASSWORD, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
+    }
   if (untrusted.has(code)) return { message: `the certificate of ${server} is not trusted`, fix: certificateOptions }
   switch (code) {
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
@@ -119,11 +125,6 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
       return {
         message: `${server} is a standby or read-only`,
         fix: 'Set DATABASE_URL to the primary, or to all servers of the cluster.',
-      }
-    case '28P01':
-      return {
-        message: `PostgreSQL rejected the password of user "${user}"`,
-        fix: 'Check the password in DATABASE_URL, in PGPASSWORD, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
       }
     case '28000':
       return describeRejection(message, server, user)

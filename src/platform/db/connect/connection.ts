@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
 import type { Host } from '../../database-url.ts'
+import { isPasswordRejected } from '../errors.ts'
 import { recordConnectFailure } from './connect-failure.ts'
 import { ReadOnlyServerError, WritableHost } from './hosts.ts'
 import { type ConnectionTarget, PasswordCommand, readPasswordFile } from './passwords.ts'
@@ -155,9 +156,8 @@ export class AuthenticatedClient extends pg.Client {
   }
 
   #explain(error: Error): Error {
-    const isRejected = 'code' in error && (error.code === '28P01' || error.code === '28000')
     // By now `pg` has replaced the function with the password that it returned.
-    if (isRejected && typeof this.password === 'string') void this.#passwords?.reject(this.password)
+    if (isPasswordRejected(error) && typeof this.password === 'string') void this.#passwords?.reject(this.password)
     return recordConnectFailure(error, this.#target())
   }
 }
