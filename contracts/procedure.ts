@@ -41,11 +41,11 @@ const mutationErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const 
 
 /** Answers a call of an account that already keeps the server busy with others. */
 export const tooManyCalls =
-  'This account has too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.'
+  'There are too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.'
 
 /** Sends are limited by their number, reads by their work, and everything else by concurrency and size. */
 const limitExamples = {
-  query: 'This account has too many concurrent reads: request one page after another. Try again in 1 second.',
+  query: 'There are too many concurrent reads: request one page after another. Try again in 1 second.',
   mutation: tooManyCalls,
 } as const satisfies Record<Kind, string>
 

@@ -87,9 +87,10 @@ export class Pipeline {
         return handle(this.#deps, procedure, call, input)
       case 'reads':
         // A call without an account is one of a user, or of an unknown caller in a network.
-        return this.#limiters.readLimiter.run(call.accountId ?? call.workKey, () =>
-          handle(this.#deps, procedure, call, input),
-        )
+        return this.#limiters.readLimiter.run(call.accountId ?? call.workKey, async (hasWaited) => {
+          if (hasWaited) await call.assertStillAllowed()
+          return handle(this.#deps, procedure, call, input)
+        })
       case 'changes':
         return this.#change(procedure, call, input)
       case 'uploads':

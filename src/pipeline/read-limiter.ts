@@ -20,9 +20,9 @@ export interface ReadLimits {
 export interface ReadLimiter {
   /**
    * Runs `read` when its account has reading time left, or throws RATE_LIMIT_EXCEEDED. `key`: the account, or the user or
-   * network of a call without one.
+   * network of a call without one. `hasWaited`: its caller may have lost access meanwhile.
    */
-  run<Result>(key: string, read: () => Promise<Result>): Promise<Result>
+  run<Result>(key: string, read: (hasWaited: boolean) => Promise<Result>): Promise<Result>
 }
 
 export const readLimits: ReadLimits = {
@@ -119,7 +119,7 @@ export function createReadLimiter(
     const seconds = Math.max(1, Math.ceil(-credit / limits.workPerMillisecond / 1_000))
     return new ServiceError(
       'RATE_LIMIT_EXCEEDED',
-      `This account has too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+      `There are too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
       { retryAfterSeconds: seconds },
     )
   }
@@ -128,10 +128,11 @@ export function createReadLimiter(
     run: async (key, read) => {
       const reads = readsOf(key)
       settle(reads)
-      if (reads.waiting.size === 0 && mayStart(reads)) reads.running += 1
-      else await waitForStart(reads)
+      const hasWaited = reads.waiting.size > 0 || !mayStart(reads)
+      if (hasWaited) await waitForStart(reads)
+      else reads.running += 1
       try {
-        return await read()
+        return await read(hasWaited)
       } finally {
         settle(reads)
         reads.running -= 1

@@ -2,7 +2,9 @@ import type { KyselyPlugin } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { errors } from '../../contracts/errors.ts'
+import { revokeKey } from '../../src/accounts/api-key.ts'
 import { safe } from '../../src/client/client.ts'
+import { Pipeline } from '../../src/pipeline/pipeline.ts'
 import { createReadLimiter, readLimits, type ReadLimits } from '../../src/pipeline/read-limiter.ts'
 import {
   nodeForTest,
@@ -102,6 +104,23 @@ describe('through the server', () => {
     await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
   })
 
+  test('reads nothing for an API key that was revoked while its read waited', async () => {
+    const { node, atDatabase, release } = await startSlowReader()
+    const revoked = await server.account()
+    const caller = through(node, revoked)
+    const reads = Array.from({ length: readLimits.maxConcurrent }, () => caller.get('/api/v1/message'))
+    await expect.poll(atDatabase).toBe(readLimits.maxConcurrent)
+    using calls = vi.spyOn(Pipeline.prototype, 'run')
+    const waiting = caller.get('/api/v1/message')
+    await expect.poll(() => calls.mock.calls.length).toBe(1)
+
+    await revokeKey(server.deps, revoked.accountId)
+    release()
+
+    expect((await waiting).statusCode).toBe(401)
+    await Promise.all(reads)
+  })
+
   test('never rejects sequential pages', async () => {
     for (let n = 0; n < 100; n++) expect((await account.get('/api/v1/message?limit=1')).statusCode).toBe(200)
   })
@@ -184,7 +203,7 @@ describe('with a fake clock', () => {
     await vi.advanceTimersByTimeAsync(3_000)
     expect((await settled).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
       ...Array.from({ length: 2 }, () => 'Error: the database is unavailable'),
-      ...Array.from({ length: 4 }, () => expect.stringContaining('has too many concurrent reads')),
+      ...Array.from({ length: 4 }, () => expect.stringContaining('There are too many concurrent reads')),
     ])
     const next = reads.run('acc_1', () => Promise.resolve('read'))
     await vi.advanceTimersByTimeAsync(1_000)
