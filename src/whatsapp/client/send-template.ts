@@ -1,5 +1,6 @@
 import { userIdPattern } from '../../../contracts/fields.ts'
 import { readIdentity } from '../callbacks/read-identity.ts'
+import { lacksPermission } from '../error-codes.ts'
 import type {
   Endpoint,
   MediaReference,
@@ -125,10 +126,15 @@ const wrongEndpointCodes: Readonly<Record<Endpoint, ReadonlySet<number>>> = {
   messages: new Set([131061, 131063]),
 }
 
-/** Returns the code with which WhatsApp rejected the endpoint itself. Only an error response counts, never a lost one. */
+/**
+ * Returns the code with which WhatsApp rejected the endpoint itself. Only an error response counts, never a lost one.
+ * A token that may not use the Marketing Messages API may still be allowed to send by the Cloud API.
+ */
 export function readWrongEndpoint(endpoint: Endpoint, outcome: SendOutcome): number | undefined {
   if (outcome.kind !== 'refused') return undefined
-  return wrongEndpointCodes[endpoint].has(outcome.error.code) ? outcome.error.code : undefined
+  const { code } = outcome.error
+  const isForbidden = endpoint === 'marketing_messages' && outcome.accountUnusable && lacksPermission(code)
+  return isForbidden || wrongEndpointCodes[endpoint].has(code) ? code : undefined
 }
 
 type OutgoingContent = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData'>

@@ -176,6 +176,21 @@ test('finds out that /messages rejects marketing templates, and uses their endpo
   expect(next_check_at.getTime()).toBeLessThanOrEqual(Date.now())
 })
 
+test.each([
+  { forbidden: ['marketing_messages'], statusCode: 200, canSend: true },
+  { forbidden: ['marketing_messages', 'messages'], statusCode: 400, canSend: false },
+])('sends once more by /messages if the token may not use $forbidden', async ({ forbidden, statusCode, canSend }) => {
+  await customer()
+  server.simulator.intercept(({ path }) =>
+    forbidden.includes(path.split('/').at(-1) ?? '') ? failWith(10) : undefined,
+  )
+
+  expect((await send()).statusCode).toBe(statusCode)
+
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+  expect(await readHealth()).toMatchObject({ canSend })
+})
+
 test('checks the onboarding at once when WhatsApp reports that the terms were accepted', async () => {
   await customer({ onboardingStatus: 'ELIGIBLE' })
   server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ONBOARDED' })

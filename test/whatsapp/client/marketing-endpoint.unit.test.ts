@@ -68,6 +68,10 @@ test('leaves the fallback of an account that is no longer onboarded to WhatsApp'
 test.each([
   { route: marketing, code: 131055 },
   { route: marketing, code: 134100 },
+  { route: marketing, code: 3 },
+  { route: marketing, code: 10 },
+  { route: marketing, code: 200 },
+  { route: marketing, code: 131005 },
   { route: cloudApi, code: 131061 },
   { route: cloudApi, code: 131063 },
 ] as const)('changes the endpoint $route.0 once after $code, and sends the same message', async ({ route, code }) => {
@@ -86,6 +90,8 @@ test.each([
   { route: marketing, code: 131049 },
   { route: marketing, code: 134101 },
   { route: marketing, code: 134102 },
+  { route: marketing, code: 190 },
+  { route: cloudApi, code: 10 },
   { route: cloudApi, code: 131055 },
   { route: cloudApi, code: 131050 },
   { route: ['messages'], code: 131063 },
@@ -108,6 +114,15 @@ test('returns the answer of the second endpoint if both reject the template', as
     reroutedAfter: 131055,
   })
   expect(edges()).toEqual(['marketing_messages', 'messages'])
+})
+
+test('keeps the endpoint if a gateway limits requests with the code of a missing permission', async () => {
+  answer({ marketing_messages: fail({ status: 429, code: 10, title: 'Too many requests' }) })
+
+  expect(await whatsapp.sendTemplate(simulator, { ...offer, route: marketing })).toMatchObject({
+    errorCode: 'WHATSAPP_THROTTLED',
+  })
+  expect(edges()).toEqual(['marketing_messages'])
 })
 
 const wrongEndpoint = { status: 500, code: 131055, title: 'Method not allowed' }
