@@ -52,7 +52,7 @@ export const errorCodes: Readonly<Record<string, readonly [ErrorMeaning, Explana
   102: [unusable, failures.tokenRefused],
   104: [unusable, failures.tokenRefused],
   190: [unusable, failures.tokenRefused],
-  200: [unusable, failures.permissionMissing], // and 201 to 299, see meaningOf
+  200: [unusable, failures.permissionMissing], // and 201 to 299, see findErrorCode
   131005: [unusable, failures.permissionMissing],
 
   // Account locked or restricted for policy.
@@ -195,12 +195,15 @@ export function isUnknownObject(code: number, subcode: number | undefined): bool
 
 function meaningOf(code: number, subcode: number | undefined): ErrorMeaning | undefined {
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
-  if (isUnknownObject(code, subcode)) return notReady
-  // Permission codes are a range (reference, section 2.2).
-  if (code > 200 && code <= 299) return errorCodes[200]?.[0]
-  // Graph's rate limits by use case are a range, too: 80008 is that of this API, and 80014 the last one documented.
-  if (code >= 80_000 && code <= 80_014) return errorCodes[80_008]?.[0]
-  return errorCodes[code]?.[0]
+  return isUnknownObject(code, subcode) ? notReady : findErrorCode(code)?.[0]
+}
+
+/** Returns the entry of a code. Those of permissions and of Graph's rate limits are ranges (reference, section 2.2). */
+export function findErrorCode(code: number): readonly [ErrorMeaning, Explanation] | undefined {
+  if (code > 200 && code <= 299) return errorCodes[200]
+  // By use case: 80008 is that of this API, and 80014 the last one documented.
+  if (code >= 80_000 && code <= 80_014) return errorCodes[80_008]
+  return errorCodes[code]
 }
 
 function fallback(httpStatus: number, isTransient: boolean): ErrorMeaning {

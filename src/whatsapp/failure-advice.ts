@@ -1,17 +1,25 @@
 import type { FailureAdvice } from '../../contracts/dashboard/message.ts'
 import { type Fact, inEnglish, withFacts } from '../../contracts/facts/fact.ts'
 import { failures } from '../../contracts/facts/failures.ts'
-import { errorCodes, type Explanation } from './error-codes.ts'
+import { errorCodes, type Explanation, findErrorCode } from './error-codes.ts'
+
+type Cause = readonly [RegExp, Explanation]
 
 /** WhatsApp's message says why it could not use a file; there is no code for it (reference 2, section 1.1). */
-const mediaCauses: readonly (readonly [RegExp, Explanation])[] = [
+const mediaCauses: readonly Cause[] = [
   [/http code 40[13]\b/i, failures.linkRejected],
   [/http code (?:404|410)\b/i, failures.linkMissing],
   [/http code|downloading media|weblink/i, failures.linkUnreachable],
   [/processing it is of type/i, failures.fileTypeDiffers],
 ]
 
-const mediaCodes: ReadonlySet<string> = new Set(['131052', '131053'])
+/** Causes that only the message tells, by code. */
+const causes: Readonly<Record<string, readonly Cause[]>> = {
+  // Its subcode 33 is not stored.
+  100: [[/does not exist, cannot be loaded due to missing permissions/i, failures.numberUnknown]],
+  131052: mediaCauses,
+  131053: mediaCauses,
+}
 
 /** Explanations of our own codes, if WhatsApp gave none. */
 const ownCodes: Readonly<Record<string, Explanation>> = {
@@ -35,8 +43,8 @@ export function findAdvice(code: string, message: string): Fact | undefined {
 }
 
 function findFailure(code: string, message: string): Explanation | undefined {
-  const cause = mediaCodes.has(code) ? mediaCauses.find(([pattern]) => pattern.test(message)) : undefined
-  return cause?.[1] ?? errorCodes[code]?.[1] ?? ownCodes[code]
+  const cause = causes[code]?.find(([pattern]) => pattern.test(message))
+  return cause?.[1] ?? findErrorCode(Number.parseInt(code, 10))?.[1] ?? ownCodes[code]
 }
 
 /** Unknown codes keep WhatsApp's message. */

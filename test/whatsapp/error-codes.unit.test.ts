@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { inEnglish } from '../../contracts/facts/fact.ts'
+import { failures } from '../../contracts/facts/failures.ts'
 import { classifyError, type ErrorClass, errorCodes } from '../../src/whatsapp/error-codes.ts'
+import { adviseOnFailure, explainFailure } from '../../src/whatsapp/failure-advice.ts'
 
 const unusable = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
 const notReady = { errorCode: 'NO_ACTIVE_ACCOUNT' } as const
@@ -162,4 +165,28 @@ test.each<{
   },
 ])('$says', ({ error, status, errorClass }) => {
   expect(classifyError(error, status)).toEqual(errorClass)
+})
+
+const unknownNumber =
+  "Unsupported post request. Object with ID '506' does not exist, cannot be loaded due to missing permissions, or does not support this operation"
+
+test.each([
+  { code: '200', message: '', failure: failures.permissionMissing },
+  { code: '201', message: '', failure: failures.permissionMissing },
+  { code: '299', message: '', failure: failures.permissionMissing },
+  { code: '80000', message: '', failure: failures.tooFast },
+  { code: '80014', message: '', failure: failures.tooFast },
+  { code: '100', message: 'Invalid parameter', failure: failures.invalidParameter },
+  { code: '100', message: unknownNumber, failure: failures.numberUnknown },
+  { code: '131053', message: 'http code 403', failure: failures.linkRejected },
+  { code: '131009', message: unknownNumber, failure: failures.invalidParameter },
+])('explains code $code with the message "$message"', ({ code, message, failure }) => {
+  expect(adviseOnFailure({ code, message })).toMatchObject({
+    meaning: inEnglish(failure.meaning()),
+    advice: inEnglish(failure.advice()),
+  })
+})
+
+test.each(['', '300', '79999', '80015', 'UNKNOWN'])('has no explanation of code "%s"', (code) => {
+  expect(explainFailure(code, 'Something happened')).toBe('Something happened.')
 })

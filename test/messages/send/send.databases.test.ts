@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { sendMessage, type SendMessageRequest } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
+import { unknownObject } from '../../../src/whatsapp/simulator/errors.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { nodeForTest, startTestServer, through } from '../../support/server.ts'
 
@@ -357,6 +358,22 @@ test('deactivates a WhatsApp account with a rejected token and stores the reason
     failureCode: '190',
   })
   expect(server.simulator.requests).toHaveLength(before)
+})
+
+test('says that WhatsApp does not know the phone number ID of the account', async () => {
+  const moved = await server.account()
+  server.simulator.intercept(({ method, path }) =>
+    path === `/${moved.phoneNumberId}/messages` ? unknownObject(method, moved.phoneNumberId) : undefined,
+  )
+
+  const response = await moved.post(path, example)
+  server.simulator.intercept(undefined)
+
+  expect(response.json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    failureCode: '100',
+    message: expect.stringContaining('Compare the phone number ID with the one in the Meta app dashboard.'),
+  })
 })
 
 test('reports a template that WhatsApp no longer knows as not found and syncs templates', async () => {
