@@ -271,21 +271,20 @@ function checkOneLine(text: string, path: Path): TemplateProblem[] {
   return problemIf(/[\n\r\t]/.test(text), path, problems.oneLine())
 }
 
+const emoji = /(?![©®™])\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u
+
 /** WhatsApp allows formatting and emoji only in the body. */
 function checkFormatting(text: string, path: Path): TemplateProblem[] {
-  return problemIf(
-    /[*~`]|(?:^|\s)_\S|(?![©®™])\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u.test(
-      text.replaceAll(/\{\{[^{}]*\}\}/g, ''),
-    ),
-    path,
-    problems.formatting(),
-  )
+  const fixed = text.replaceAll(/\{\{[^{}]*\}\}/g, '')
+  return problemIf(/[*~`]|(?:^|\s)_\S/.test(fixed) || emoji.test(fixed), path, problems.formatting())
 }
 
+/** WhatsApp's error names only line breaks and emoji, so formatting is not rejected here. */
 function checkFooter(footer: string): TemplateProblem[] {
   return [
     ...checkLength(footer, ['footer'], limits.footerCharacters),
     ...checkOneLine(footer, ['footer']),
+    ...problemIf(emoji.test(footer), ['footer'], problems.emoji()),
     ...problemIf(/\{\{/.test(footer), ['footer'], problems.variables()),
   ]
 }

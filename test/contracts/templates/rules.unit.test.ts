@@ -47,6 +47,7 @@ describe('accepts', () => {
     ['a header with a variable', { ...base, header: { format: 'TEXT', text: 'Order {{1}}', example: 'A-1' } }],
     ['a header with a document', { ...base, header: { format: 'DOCUMENT', sample: { handle: '4::aW' } } }],
     ['a header with a location', { ...base, header: { format: 'LOCATION' } }],
+    ['a trademark and formatting in the footer', { ...base, footer: '*Waybill™*' }],
     ['a product', { ...base, header: product, buttons: [{ type: 'SPM' }] }],
     ['cards with products', carousel(productCard, productCard)],
     ['quick replies before the others', { ...base, buttons: [reply, reply, url, phone] }],
@@ -199,6 +200,9 @@ describe('rejects', () => {
     ['a footer of 61 characters', { ...base, footer: 'a'.repeat(61) }, 'footer: must have at most 60 characters'],
     ['a variable in the footer', { ...base, footer: 'Shop {{1}}' }, 'footer: must not have variables.'],
     ['a footer of two lines', { ...base, footer: 'a\nb' }, 'footer: must be one line'],
+    ['an emoji in the footer', { ...base, footer: 'Our shop 🛍️' }, 'footer: must not have emoji.'],
+    ['a flag in the footer', { ...base, footer: 'Made in 🇪🇸' }, 'footer: must not have emoji.'],
+    ['a keycap in the footer', { ...base, footer: 'Press 1️⃣' }, 'footer: must not have emoji.'],
     ['an empty list of buttons', { ...base, buttons: [] }, 'buttons: must not be empty'],
     ['eleven buttons', { ...base, buttons: times(11, reply) }, 'buttons: must have at most 10 buttons; there are 11.'],
     [

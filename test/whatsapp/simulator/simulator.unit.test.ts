@@ -451,6 +451,7 @@ test.each<{ what: string; components: object[]; category?: string; language?: st
   { what: 'a flow button without a flow', components: withButtons({ type: 'FLOW', text: 'Book' }), says: /flow_id/ },
   { what: 'three links', components: withButtons(link, link, link), says: /at most 2 buttons of type URL/ },
   { what: 'a footer with a new line', components: [plain, { type: 'FOOTER', text: 'a\nb' }], says: /new lines/ },
+  { what: 'a footer with an emoji', components: [plain, { type: 'FOOTER', text: 'Shop 🛍️' }], says: /emojis/ },
   {
     what: 'an offer of another category',
     components: [plain, { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Soon', has_expiration: true } }],

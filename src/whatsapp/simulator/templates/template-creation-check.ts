@@ -95,8 +95,12 @@ function checkPart(component: StoredComponent, path: string): SimulatedResponse 
     case 'BODY':
       return checkBody(component)
     case 'FOOTER':
-      return /\{\{|\n/.test(text)
-        ? invalid(2388073, 'Message Template Footer Format Incorrect', 'The footer cannot have variables or new lines.')
+      return /\{\{|\n|(?![©®™])\p{Extended_Pictographic}/u.test(text)
+        ? invalid(
+            2388073,
+            'Message Template Footer Format Incorrect',
+            'The footer cannot have variables, new lines or emojis.',
+          )
         : undefined
     case 'BUTTONS':
       return checkButtons(component.buttons ?? [], path)
