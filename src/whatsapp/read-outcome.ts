@@ -18,6 +18,10 @@ export type ReadOutcome<T> =
       subcode?: number
       /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
       transient?: true
+      /** True if WhatsApp limits requests. */
+      throttled?: true
+      /** Seconds after which a retry may succeed, if the error code or the response says so. */
+      retryAfterSeconds?: number
       /** True if the token is invalid or may not access the object. */
       accessDenied?: true
     }

@@ -3,7 +3,6 @@ import { templateRefusals } from '../../../contracts/facts/template-refusals.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { deactivateRefused } from '../../whatsapp-accounts/change.ts'
 import type { Deps } from '../../deps.ts'
-import { isThrottling } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import type { TemplateAccount } from './template-account.ts'
 
@@ -67,7 +66,7 @@ export async function explainTemplateFailure(
   failed: Failed,
   attempted: 'change' | 'read' = 'change',
 ): Promise<ServiceError> {
-  const { refused, accountUnusable, reason, transient, error, subcode } = failed
+  const { refused, accountUnusable, reason, transient, throttled = false, error, subcode } = failed
   if (!refused)
     return new ServiceError(
       'WHATSAPP_UNAVAILABLE',
@@ -88,12 +87,10 @@ export async function explainTemplateFailure(
   }
   const message = describeTemplateRefusal(failed)
   const failureCode = error && String(error.code)
-  if (transient === true) {
-    const isThrottled = error !== undefined && isThrottling(error.code)
-    return new ServiceError(isThrottled ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE', message, {
-      retryAfterSeconds: isThrottled ? 600 : 10,
+  if (transient === true)
+    return new ServiceError(throttled ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE', message, {
+      retryAfterSeconds: Math.max(throttled ? 600 : 10, failed.retryAfterSeconds ?? 0),
       failureCode,
     })
-  }
   return new ServiceError(subcode === existsSubcode ? 'TEMPLATE_EXISTS' : 'TEMPLATE_REFUSED', message, { failureCode })
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isTransient, lacksPermission } from '../error-codes.ts'
+import { type ErrorMeaning, isTransient, lacksPermission } from '../error-codes.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { ListedTemplate } from '../template-management.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,17 +22,20 @@ function readFailure(answer: Extract<Exchange, { kind: 'answered' }>, accessToke
   const refusal = readRefusal(answer, [accessToken])
   if (!refusal) return failure(`an unreadable response with HTTP ${answer.status}`)
   const { errorClass, error, deniesAccess, subcode } = refusal
+  const { errorCode, accountUnusable, retryAfterSeconds }: Partial<ErrorMeaning> =
+    errorClass.kind === 'refused' ? errorClass : {}
   return {
     ok: false,
     refused: true,
     // Reads and changes of templates and numbers take another permission than sending.
-    accountUnusable:
-      errorClass.kind === 'refused' && errorClass.accountUnusable === true && !lacksPermission(error.code),
+    accountUnusable: accountUnusable === true && !lacksPermission(error.code),
     reason: `WhatsApp returned error code ${error.code}`,
     error,
     ...(deniesAccess && { accessDenied: true }),
     ...(subcode !== undefined && { subcode }),
     ...(isTransient(errorClass) && { transient: true }),
+    ...(errorCode === 'WHATSAPP_THROTTLED' && { throttled: true }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }
 

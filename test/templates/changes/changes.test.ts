@@ -243,16 +243,28 @@ describe('translates an error of WhatsApp', () => {
     expect(refused.json().error.message).toContain(`WhatsApp said (100/${subcode}): Nein, danke.`)
   })
 
-  test('when its rate limit is reached', async () => {
-    const error = { message: 'Too many calls', code: 80007 }
+  test.each([
+    { status: 400, code: 80007, requested: undefined, becomes: 429, retryAfter: '600' },
+    { status: 400, code: 80007, requested: '3600', becomes: 429, retryAfter: '3600' },
+    { status: 429, code: 80007, requested: '30', becomes: 429, retryAfter: '600' },
+    { status: 429, code: 190, requested: '900', becomes: 429, retryAfter: '900' },
+    { status: 500, code: 131016, requested: undefined, becomes: 503, retryAfter: '10' },
+    { status: 503, code: 131016, requested: '120', becomes: 503, retryAfter: '120' },
+  ])('$code with HTTP $status and Retry-After $requested as $becomes', async (rejection) => {
+    const { status, code, requested, becomes, retryAfter } = rejection
+    const text = JSON.stringify({ error: { message: 'Too many calls', code } })
+    const headers: Record<string, string> = requested === undefined ? {} : { 'Retry-After': requested }
     server.simulator.intercept(({ path }) =>
-      path.endsWith('/message_templates') ? { kind: 'json', status: 400, body: { error } } : undefined,
+      path.endsWith('/message_templates')
+        ? { kind: 'text', status, contentType: 'application/json', text, headers }
+        : undefined,
     )
     const refused = await change('create', template)
     server.simulator.intercept(undefined)
 
-    expect(refused.statusCode).toBe(429)
-    expect(refused.json().error.code).toBe('WHATSAPP_THROTTLED')
+    expect(refused.statusCode).toBe(becomes)
+    expect(refused.json().error.code).toBe(becomes === 429 ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE')
+    expect(refused.headers['retry-after']).toBe(retryAfter)
   })
 
   test('when the connection broke, after which a repetition finds the template', async () => {
