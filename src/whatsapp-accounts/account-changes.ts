@@ -13,15 +13,18 @@ export interface AccountChange {
   disabledFor?: string
   /** Whether WhatsApp reinstated the account, after it disabled it if it did both. */
   reinstated: boolean
+  /** When WhatsApp did the last of these; undefined also if it gave no time. */
+  activityAt?: Date | undefined
   messagingLimit?: string
   /** The latest report of each kind. */
   notices: ReadonlyMap<string, ReportedNotice>
 }
 
-export function toAccountChange({ change, reason, messagingLimit, notices }: ReportedAccount): AccountChange {
+export function toAccountChange({ change, reason, at, messagingLimit, notices }: ReportedAccount): AccountChange {
   return {
     ...(change === 'disabled' && { disabledFor: reason }),
     reinstated: change === 'reinstated',
+    ...(change !== 'recheck' && { activityAt: at }),
     ...(messagingLimit !== undefined && { messagingLimit }),
     notices: new Map(notices.map((notice) => [notice.key, notice])),
   }
@@ -35,12 +38,19 @@ export function mergeAccountChanges(earlier: AccountChange | undefined, later: A
   if (!earlier) return later
   const notices = mergeNotices(earlier.notices, later.notices)
   const messagingLimit = later.messagingLimit ?? earlier.messagingLimit
-  const rest = { notices, ...(messagingLimit !== undefined && { messagingLimit }) }
-  if (later.disabledFor !== undefined) return { ...later, ...rest }
-  return { ...earlier, ...rest, reinstated: earlier.reinstated || later.reinstated }
+  return { ...mergeActivity(earlier, later), notices, ...(messagingLimit !== undefined && { messagingLimit }) }
 }
 
-/** Callbacks can arrive in the wrong order: an earlier report of a problem must not replace its end. */
+/** WhatsApp repeats callbacks and sends them out of order, so the times decide: a late report must not replace a newer one. */
+function mergeActivity(earlier: AccountChange, later: AccountChange): AccountChange {
+  const { activityAt: at } = later
+  const [first, last] = at && at < (earlier.activityAt ?? at) ? [later, earlier] : [earlier, later]
+  if (last.disabledFor !== undefined) return last
+  const activityAt = last.reinstated ? last.activityAt : first.activityAt
+  return { ...first, reinstated: first.reinstated || last.reinstated, activityAt }
+}
+
+/** Like `mergeActivity`: an earlier report of a problem must not replace its end. */
 function mergeNotices(earlier: AccountChange['notices'], later: AccountChange['notices']): AccountChange['notices'] {
   const newer = [...later].filter(([key, { at }]) => !(at && at < (earlier.get(key)?.at ?? at)))
   return new Map([...earlier, ...newer].slice(-maxNotices))
@@ -51,6 +61,7 @@ interface ActivityChange extends WhatsAppAccountRef {
   inactiveReason: string | null
   inactiveFact: string | null
   reinstated: string
+  reportedAt: Date | undefined
 }
 
 const activityColumns: Columns<ActivityChange> = {
@@ -59,9 +70,13 @@ const activityColumns: Columns<ActivityChange> = {
   inactiveReason: { name: 'disabled_for', type: 'text' },
   inactiveFact: { name: 'disabled_fact', type: 'text' },
   reinstated: { name: 'reinstated', type: 'word' },
+  reportedAt: { name: 'reported_at', type: 'timestamptz' },
 }
 
-/** Rows are locked in order, so that concurrent batches cannot deadlock. */
+/**
+ * Ignores a report that is older than the last one. A time that is absent or ahead becomes the current one, or it would
+ * outlast later reports. Rows are locked in order, so that concurrent batches cannot deadlock.
+ */
 const changeActivity = unnamedStatement<
   Lists<ActivityChange> & { code: string; earlier: string },
   WhatsAppAccountRef & { reason: string | null }
@@ -74,16 +89,20 @@ const changeActivity = unnamedStatement<
       when case when w.inactive_fact::json->>'english' = w.inactive_reason then w.inactive_fact::json->>'code' = ${$.code}
         else starts_with(w.inactive_reason, ${$.earlier}) end then null
       else w.inactive_reason end as inactive_reason,
-      coalesce(c.disabled_fact, w.inactive_fact) as inactive_fact
+      coalesce(c.disabled_fact, w.inactive_fact) as inactive_fact,
+      w.inactive_reason as previous_reason, least(c.reported_at, now()) as reported_at
     from whatsapp_accounts w join change c on c.account_id = w.account_id and c.id = w.id
+    where coalesce(w.activity_reported_at <= least(c.reported_at, now()), true)
     order by w.id
     for update of w
   )
-  update whatsapp_accounts w set inactive_reason = changed.inactive_reason, inactive_fact = changed.inactive_fact
+  update whatsapp_accounts w set inactive_reason = changed.inactive_reason, inactive_fact = changed.inactive_fact,
+    activity_reported_at = changed.reported_at
   from changed
   where w.account_id = changed.account_id and w.id = changed.id
-    and w.inactive_reason is distinct from changed.inactive_reason
-  returning w.account_id as "accountId", w.id as "whatsAppAccountId", w.inactive_reason as "reason"`,
+    and (w.inactive_reason, w.activity_reported_at) is distinct from (changed.inactive_reason, changed.reported_at)
+  returning w.account_id as "accountId", w.id as "whatsAppAccountId",
+    nullif(w.inactive_reason, changed.previous_reason) as "reason"`,
 )
 
 /** What WhatsApp reported for the WhatsApp Business Account of a WhatsApp account. */
@@ -99,12 +118,13 @@ export async function changeAccounts(
   const items = changes
     .filter(({ change }) => change.disabledFor !== undefined || change.reinstated)
     .map(({ accountId, whatsAppAccountId, change }) => {
-      const { disabledFor: event, reinstated } = change
+      const { disabledFor: event, reinstated, activityAt: reportedAt } = change
       return {
         accountId,
         whatsAppAccountId,
         ...toReasonColumns(event === undefined ? null : inactiveReasons.disabled({ event })),
         reinstated: reinstated ? 'yes' : 'no',
+        reportedAt,
       }
     })
   if (items.length === 0) return []

@@ -52,10 +52,10 @@ export function messagesCallback(phoneNumberId: string, statuses: object[]): obj
   }
 }
 
-export function changeCallback(wabaId: string, field: string, value: object): object {
+export function changeCallback(wabaId: string, field: string, value: object, time = 1_800_000_000): object {
   return {
     object: 'whatsapp_business_account',
-    entry: [{ id: wabaId, time: 1_800_000_000, changes: [{ field, value }] }],
+    entry: [{ id: wabaId, time, changes: [{ field, value }] }],
   }
 }
 

@@ -164,6 +164,8 @@ export interface Database {
     inactive_reason: string | null
     /** What `inactive_reason` says, as `toFactColumn` writes it. */
     inactive_fact: Generated<string | null>
+    /** When WhatsApp last disabled or reinstated its WABA; null if not known. */
+    activity_reported_at: Generated<Date | null>
     /** True if neither a user nor WhatsApp has disabled the account. */
     active: GeneratedAlways<boolean>
     /** As WhatsApp reports them (reference, section 5); null until the first sync. */

@@ -11,6 +11,8 @@ export interface ReportedAccount {
   /** Set if the event is about one number. */
   number?: OneNumber
   change: 'disabled' | 'reinstated' | 'recheck'
+  /** Undefined if WhatsApp gave no readable time. */
+  at?: Date | undefined
   reason: string
   messagingLimit?: string
   notices: ReportedNotice[]
@@ -79,6 +81,7 @@ function readAccount(id: string, at: Date | undefined, value: unknown): Reported
     ownerId: waba?.waba_id ?? id,
     ...(phoneNumber !== undefined && { number: { displayDigits: phoneNumber.replaceAll(/\D/g, '') } }),
     change: disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck',
+    at,
     reason: lost?.reason === undefined ? event : `${event}: ${cutStorable(lost.reason, maxTextLength)}`,
     notices: readNotices(account.data, at),
   }

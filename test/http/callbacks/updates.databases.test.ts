@@ -169,6 +169,23 @@ test('rejects sends while WhatsApp disables the business account', async () => {
   expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
 })
 
+test('ignores a callback that disables an account, repeated after WhatsApp reinstated it', async () => {
+  const customer = await server.account()
+  for (const callback of [disabled(customer, 1), reinstated(customer, 3), disabled(customer, 1), disabled(customer, 2)])
+    await post(server, callback)
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
+
+  await post(server, disabled(customer, 4))
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(400)
+})
+
+test('ignores a callback that disables an account and arrives after the one that reinstates it', async () => {
+  const customer = await server.account()
+  await post(server, reinstated(customer, 2))
+  await post(server, disabled(customer, 1))
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
+})
+
 test('does not reinstate an account that a user deactivated', async () => {
   const customer = await server.account()
   await deactivateWhatsAppAccount(server.deps, customer)
@@ -198,16 +215,15 @@ test.each(['PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED', 'ACCOUNT_OFFBOARDED'])(
   },
 )
 
-function disabled({ wabaId }: TestAccount): object {
-  return changeCallback(wabaId, 'account_update', {
-    event: 'DISABLED_UPDATE',
-    ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'today' },
-  })
+function disabled(customer: TestAccount, second?: number): object {
+  return banUpdate(customer, { waba_ban_state: 'DISABLE', waba_ban_date: 'today' }, second)
 }
 
-function reinstated({ wabaId }: TestAccount): object {
-  return changeCallback(wabaId, 'account_update', {
-    event: 'DISABLED_UPDATE',
-    ban_info: { waba_ban_state: 'REINSTATE' },
-  })
+function reinstated(customer: TestAccount, second?: number): object {
+  return banUpdate(customer, { waba_ban_state: 'REINSTATE' }, second)
+}
+
+function banUpdate({ wabaId }: TestAccount, ban_info: object, second?: number): object {
+  const time = second && 1_790_000_000 + second
+  return changeCallback(wabaId, 'account_update', { event: 'DISABLED_UPDATE', ban_info }, time)
 }

@@ -29,6 +29,7 @@ import * as messagingAccount from '../migrations/0050-messaging-account.ts'
 import * as healthAdvice from '../migrations/0051-health-advice.ts'
 import * as accountFacts from '../migrations/0052-account-facts.ts'
 import * as suppressionAddedBy from '../migrations/0053-suppression-added-by.ts'
+import * as activityReports from '../migrations/0054-activity-reports.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { limitLockWait } from './online.ts'
@@ -103,6 +104,7 @@ export const allMigrations: Migrations = {
   '0051-health-advice': healthAdvice,
   '0052-account-facts': accountFacts,
   '0053-suppression-added-by': suppressionAddedBy,
+  '0054-activity-reports': activityReports,
 }
 
 export interface MigrateOptions {
