@@ -27,7 +27,7 @@ export type CheckDeps = Pick<
   'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'
 >
 
-/** A check takes at most eight requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
+/** A check takes at most ten requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
 /** Enough for 20,000 accounts of one process, if WhatsApp takes a second for a check. */

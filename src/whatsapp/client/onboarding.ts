@@ -36,11 +36,21 @@ export type GraphCall = (
   body?: Record<string, unknown>,
 ) => Promise<Exchange>
 
-const numberFields =
-  'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,whatsapp_business_manager_messaging_limit,health_status'
+/** Fields with one that older versions of the Graph API do not have. */
+interface VersionedFields {
+  fields: string
+  newest: string
+}
 
-/** The second one for versions without `platform_type` (autumn reference, section 5.1). */
-const appUseFields = ['id,is_on_biz_app,platform_type', 'id,is_on_biz_app'] as const
+/** The limit is for v24.0 and newer (reference 2, section 5.2). */
+const numberFields: VersionedFields = {
+  fields:
+    'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,health_status',
+  newest: 'whatsapp_business_manager_messaging_limit',
+}
+
+/** Autumn reference, section 5.1. Read apart, because a request that names an unknown field fails (100). */
+const appUseFields: VersionedFields = { fields: 'id,is_on_biz_app', newest: 'platform_type' }
 
 const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
@@ -64,7 +74,7 @@ export function createOnboarding(call: GraphCall): Onboarding {
   async function readAppUse({ phoneNumberId, accessToken }: { phoneNumberId: string; accessToken: string }) {
     const read = (fields: string) =>
       get(`${encodeURIComponent(phoneNumberId)}?fields=${fields}`, accessToken, AppUseNode)
-    return mapOutcome(await withKnownFields(read), isOnBusinessApp)
+    return mapOutcome(await readKnown(appUseFields, read), isOnBusinessApp)
   }
 
   async function listAllBusinessAccounts(accessToken: string) {
@@ -118,9 +128,9 @@ export function createOnboarding(call: GraphCall): Onboarding {
     },
     listPhoneNumbers: async ({ wabaId, accessToken }) => {
       const path = `${encodeURIComponent(wabaId)}/phone_numbers`
-      const numbers = await list(path, accessToken, numberFields, NumberNode)
+      const numbers = await readKnown(numberFields, (fields) => list(path, accessToken, fields, NumberNode))
       if (!numbers.ok || numbers.value.length === 0) return mapOutcome(numbers, () => [])
-      const uses = await withKnownFields((fields) => list(path, accessToken, fields, AppUseNode))
+      const uses = await readKnown(appUseFields, (fields) => list(path, accessToken, fields, AppUseNode))
       const useOf = new Map(uses.ok ? uses.value.map((use) => [use.id, isOnBusinessApp(use)]) : [])
       return {
         ok: true,
@@ -128,8 +138,10 @@ export function createOnboarding(call: GraphCall): Onboarding {
       }
     },
     getNumberDetails: async ({ phoneNumberId, accessToken }) => {
+      const read = (fields: string) =>
+        get(`${encodeURIComponent(phoneNumberId)}?fields=${fields}`, accessToken, NumberNode)
       const [number, use] = await Promise.all([
-        get(`${encodeURIComponent(phoneNumberId)}?fields=${numberFields}`, accessToken, NumberNode),
+        readKnown(numberFields, read),
         readAppUse({ phoneNumberId, accessToken }),
       ])
       return mapOutcome(number, (node) => withAppUse(toNumberDetails(node), use.ok ? use.value : undefined))
@@ -238,10 +250,13 @@ function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
   return seconds === undefined ? undefined : toDate(seconds)
 }
 
-/** Read apart from the other fields, because WhatsApp rejects a request that names a field it does not know (100). */
-async function withKnownFields<T>(read: (fields: string) => Promise<ReadOutcome<T>>): Promise<ReadOutcome<T>> {
-  const outcome = await read(appUseFields[0])
-  return outcome.ok || outcome.error?.code !== 100 ? outcome : read(appUseFields[1])
+/** Reads without the newest field if WhatsApp does not know it (100). */
+async function readKnown<T>(
+  { fields, newest }: VersionedFields,
+  read: (fields: string) => Promise<ReadOutcome<T>>,
+): Promise<ReadOutcome<T>> {
+  const outcome = await read(`${fields},${newest}`)
+  return outcome.ok || outcome.error?.code !== 100 ? outcome : read(fields)
 }
 
 /** A number on another platform is in the app only. */

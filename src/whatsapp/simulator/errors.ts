@@ -167,6 +167,12 @@ export function failPlainParameter(parameter: string): SimulatedResponse {
   })
 }
 
+/** Fails the whole request, as the Graph API does. */
+export function unknownField(field: string): SimulatedResponse {
+  const message = `(#100) Tried accessing nonexisting field (${field})`
+  return failPlainly(400, { message, type: 'OAuthException', code: 100 })
+}
+
 export function unknownPath(path: string): SimulatedResponse {
   return failPlainly(404, {
     message: `(#803) Some of the aliases you requested do not exist: ${path}`,

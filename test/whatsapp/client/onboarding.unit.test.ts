@@ -168,6 +168,18 @@ test.each([
   }
 })
 
+test.each(['v21.0', 'v22.0', 'v23.0'])('reads a number without its messaging limit with %s', async (version) => {
+  const { accessToken, wabaId, phoneNumberId } = addNumber()
+  const older = createCloudApi({ url: simulator.url, version })
+  onTestFinished(() => older.close())
+
+  const details = await older.getNumberDetails({ phoneNumberId, accessToken })
+  expect(details).toMatchObject({ ok: true, value: { phoneNumberId, status: 'CONNECTED', onBusinessApp: false } })
+  expect(details).not.toHaveProperty('value.messagingLimit')
+  const listed = await older.listPhoneNumbers({ wabaId, accessToken })
+  expect(listed).toEqual({ ok: true, value: details.ok && [details.value] })
+})
+
 test('lists numbers if WhatsApp does not say whether the app uses them', async () => {
   const { accessToken, wabaId, phoneNumberId } = addNumber()
   simulator.intercept(({ query }) =>

@@ -1,4 +1,5 @@
-import { ok, pickFields, type SimulatedResponse } from '../exchange.ts'
+import { unknownField } from '../errors.ts'
+import { ok, pickFields, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
 
 const defaultFields = [
@@ -11,14 +12,22 @@ const defaultFields = [
 ]
 
 /** `GET /<phone number id>`: reference, section 5. */
-export function getPhoneNumber(number: SimulatedNumber, query: URLSearchParams): SimulatedResponse {
-  return ok(toNode(number, query))
+export function getPhoneNumber(number: SimulatedNumber, request: ReceivedRequest): SimulatedResponse {
+  return refuseLimit(request) ?? ok(toNode(number, request.query))
 }
 
 /** `GET /<WABA id>/phone_numbers`. */
-export function listPhoneNumbers(state: SimulatorState, wabaId: string, query: URLSearchParams): SimulatedResponse {
+export function listPhoneNumbers(state: SimulatorState, wabaId: string, request: ReceivedRequest): SimulatedResponse {
   const numbers = [...state.numbers.values()].filter((number) => number.wabaId === wabaId)
-  return ok({ data: numbers.map((number) => toNode(number, query)) })
+  return refuseLimit(request) ?? ok({ data: numbers.map((number) => toNode(number, request.query)) })
+}
+
+const limitField = 'whatsapp_business_manager_messaging_limit'
+
+/** Reference 2, section 5.2. */
+function refuseLimit({ version = '', query }: ReceivedRequest): SimulatedResponse | undefined {
+  const isOlder = ['v21.0', 'v22.0', 'v23.0'].includes(version)
+  return isOlder && query.get('fields')?.includes(limitField) ? unknownField(limitField) : undefined
 }
 
 function toNode(number: SimulatedNumber, query: URLSearchParams): object {
@@ -33,7 +42,7 @@ function toNode(number: SimulatedNumber, query: URLSearchParams): object {
     status: number.status,
     name_status: number.nameStatus,
     is_pin_enabled: number.pin !== undefined,
-    whatsapp_business_manager_messaging_limit: number.messagingLimit,
+    [limitField]: number.messagingLimit,
     health_status: toHealth(number),
     id: number.phoneNumberId,
   }
