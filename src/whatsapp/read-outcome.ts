@@ -25,3 +25,22 @@ export type ReadOutcome<T> =
       /** True if the token is invalid or may not access the object. */
       accessDenied?: true
     }
+
+/**
+ * Reads objects one after another, and leaves out those that WhatsApp does not show. Fails if it shows none of them, or if a
+ * retry may read more.
+ */
+export async function readEach<Item, T>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<ReadOutcome<T>>,
+): Promise<ReadOutcome<T[]>> {
+  const values: T[] = []
+  let refusal: ReadOutcome<never> | undefined
+  for (const item of items) {
+    const outcome = await read(item)
+    if (outcome.ok) values.push(outcome.value)
+    else if (!outcome.refused || outcome.transient) return outcome
+    else refusal ??= outcome
+  }
+  return refusal && values.length === 0 ? refusal : { ok: true, value: values }
+}

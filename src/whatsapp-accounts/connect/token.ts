@@ -4,7 +4,7 @@ import { type Fact, type Sentence, withFacts } from '../../../contracts/facts/fa
 import { findings } from '../../../contracts/facts/findings.ts'
 import type { Deps } from '../../deps.ts'
 import type { MetaApp, NumberDetails, TokenInfo } from '../../whatsapp/onboarding.ts'
-import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
+import { readEach, type ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import { daysUntil, inDays } from '../health/findings.ts'
 import { findHealth, type HealthChanges, saveHealth, toProblemColumns } from '../health/store.ts'
 import { openAccessToken, openAppSecret, unreadableToken } from '../secrets.ts'
@@ -93,13 +93,10 @@ async function listConnectable(
 ): Promise<ReadOutcome<ConnectableAccount[]>> {
   const accounts = await whatsapp.listBusinessAccounts({ accessToken, wabaIds })
   if (!accounts.ok) return accounts
-  const listed: ConnectableAccount[] = []
-  for (const account of accounts.value) {
+  return readEach(accounts.value, async (account) => {
     const numbers = await whatsapp.listPhoneNumbers({ wabaId: account.wabaId, accessToken })
-    if (!numbers.ok) return numbers
-    listed.push({ ...account, numbers: numbers.value.map(toConnectableNumber) })
-  }
-  return { ok: true, value: listed }
+    return numbers.ok ? { ok: true, value: { ...account, numbers: numbers.value.map(toConnectableNumber) } } : numbers
+  })
 }
 
 function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers'][number] {

@@ -9,7 +9,7 @@ import type {
   PhoneNumberInfo,
   TokenInfo,
 } from '../onboarding.ts'
-import type { ReadOutcome } from '../read-outcome.ts'
+import { readEach, type ReadOutcome } from '../read-outcome.ts'
 import { toDate } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
 import { parseResponse, readPages } from './read.ts'
@@ -80,15 +80,17 @@ export function createOnboarding(call: GraphCall): Onboarding {
   async function listAllBusinessAccounts(accessToken: string) {
     const businesses = await list('me/businesses', accessToken, 'id,name', BusinessAccountNode)
     if (!businesses.ok) return businesses
+    const edges = businesses.value
+      .slice(0, maxAccounts)
+      .flatMap(({ id }) => accountEdges.map((edge) => `${encodeURIComponent(id)}/${edge}`))
     const found = new Map<string, { wabaId: string; name?: string }>()
-    for (const { id } of businesses.value.slice(0, maxAccounts))
-      for (const edge of ['owned_whatsapp_business_accounts', 'client_whatsapp_business_accounts']) {
-        if (found.size >= maxAccounts) break
-        const accounts = await list(`${encodeURIComponent(id)}/${edge}`, accessToken, 'id,name', BusinessAccountNode)
-        if (!accounts.ok) return accounts
-        for (const account of accounts.value) found.set(account.id, toBusinessAccount(account))
-      }
-    return { ok: true as const, value: [...found.values()].slice(0, maxAccounts) }
+    const lists = await readEach(edges, async (edge) => {
+      if (found.size >= maxAccounts) return { ok: true, value: undefined }
+      const accounts = await list(edge, accessToken, 'id,name', BusinessAccountNode)
+      if (accounts.ok) for (const account of accounts.value) found.set(account.id, toBusinessAccount(account))
+      return mapOutcome(accounts, () => undefined)
+    })
+    return mapOutcome(lists, () => [...found.values()].slice(0, maxAccounts))
   }
 
   return {
@@ -118,13 +120,12 @@ export function createOnboarding(call: GraphCall): Onboarding {
     },
     listBusinessAccounts: async ({ accessToken, wabaIds }) => {
       if (!wabaIds) return listAllBusinessAccounts(accessToken)
-      const accounts: { wabaId: string; name?: string }[] = []
-      for (const wabaId of wabaIds.slice(0, maxAccounts)) {
-        const account = await get(`${encodeURIComponent(wabaId)}?fields=id,name`, accessToken, BusinessAccountNode)
-        if (!account.ok) return account
-        accounts.push(toBusinessAccount(account.value))
-      }
-      return { ok: true, value: accounts }
+      return readEach(wabaIds.slice(0, maxAccounts), async (wabaId) =>
+        mapOutcome(
+          await get(`${encodeURIComponent(wabaId)}?fields=id,name`, accessToken, BusinessAccountNode),
+          toBusinessAccount,
+        ),
+      )
     },
     listPhoneNumbers: async ({ wabaId, accessToken }) => {
       const path = `${encodeURIComponent(wabaId)}/phone_numbers`
@@ -181,6 +182,8 @@ export function createOnboarding(call: GraphCall): Onboarding {
 }
 
 const subscriptionObject = 'whatsapp_business_account'
+/** Of a business portfolio: its own WABAs, and those of others that it may use. */
+const accountEdges = ['owned_whatsapp_business_accounts', 'client_whatsapp_business_accounts']
 /** A partner's token can reach many businesses and accounts, and each takes one or two requests. */
 const maxAccounts = 25
 

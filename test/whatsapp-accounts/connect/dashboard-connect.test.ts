@@ -94,6 +94,31 @@ test.each([
 })
 
 test.each([
+  { unreadable: 'node', hidden: (path: string) => path === '/5299999' },
+  { unreadable: 'numbers', hidden: (path: string) => path === '/5299999/phone_numbers' },
+])('lists the other numbers if WhatsApp does not show the $unreadable of a business account', async ({ hidden }) => {
+  const number = newNumber()
+  server.simulator.addPhoneNumber({ phoneNumberId: '5199999', wabaId: '5299999', accessToken: number.accessToken })
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: ['5299999', number.wabaId] })
+  const refuse = (code: number) =>
+    server.simulator.intercept(({ path }) =>
+      hidden(path) ? { kind: 'json', status: 403, body: { error: { message: 'No.', code } } } : undefined,
+    )
+  onTestFinished(() => server.simulator.intercept(undefined))
+
+  refuse(10)
+  const { data } = await call<{ accounts: object[] }>('inspectToken', { accessToken: number.accessToken })
+  expect(data.accounts).toMatchObject([{ wabaId: number.wabaId, numbers: [{ phoneNumberId: number.phoneNumberId }] }])
+
+  // A retry may read all of them.
+  refuse(80007)
+  expect((await call('inspectToken', { accessToken: number.accessToken })).data).toMatchObject({
+    message: expect.stringContaining('limit of API calls'),
+    accounts: [],
+  })
+})
+
+test.each([
   { with: 'its subcode', message: 'El objeto no existe.', subcode: 33, advised: true },
   { with: 'its text, without a subcode', message: "Object with ID '1' does not exist", advised: true },
   { with: 'another subcode', message: "Parameter 'x' does not exist", subcode: 2388077, advised: false },

@@ -199,6 +199,19 @@ test('finds business accounts through businesses if the token is not narrowed', 
   expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: true, value: [{ wabaId }] })
 })
 
+test('finds business accounts if WhatsApp does not show a list of a business', async () => {
+  const { accessToken, wabaId } = addNumber({}, { scopes: ['business_management', 'whatsapp_business_management'] })
+  let refused = '/client_whatsapp_business_accounts'
+  simulator.intercept(({ path }) =>
+    path.endsWith(refused) ? { kind: 'json', status: 403, body: { error: { message: 'No.', code: 10 } } } : undefined,
+  )
+  onTestFinished(() => simulator.intercept(undefined))
+
+  expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: true, value: [{ wabaId }] })
+  refused = '_whatsapp_business_accounts'
+  expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: false, error: { code: 10 } })
+})
+
 test('needs business_management to list businesses', async () => {
   const { accessToken } = addNumber()
 
