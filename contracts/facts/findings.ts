@@ -7,6 +7,7 @@ export const findings = defineFacts('finding', {
     fix: 'Activate it to send from it again.',
   },
   disabled: '{reason}.',
+  connectAndActivate: 'Connect the number to your business account again, then activate this WhatsApp account.',
   rejected: 'WhatsApp rejected this account: {reason}.',
   error: 'error {code}',
   errorText: '{text} (error {code})',

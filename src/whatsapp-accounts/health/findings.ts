@@ -12,6 +12,7 @@ import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.
 import { findNotices } from './notices.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { findUpcomingCategories } from './upcoming-categories.ts'
+import { isRemoval } from '../../whatsapp/callbacks/read-account.ts'
 import { callbackFields } from '../../whatsapp/callbacks/subscription.ts'
 import { findVersionEnd, newestVersion } from '../../whatsapp/graph-versions.ts'
 
@@ -122,8 +123,12 @@ function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
   const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = health
   const replace = replaceToken(health)
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
-  if (typeof inactiveReason === 'object' && inactiveReason.code === disabledCode)
-    return [error('disabled', facts.disabled({ reason: inactiveReason }), connectFacts.requestReview(), blocking)]
+  if (typeof inactiveReason === 'object' && inactiveReason.code === disabledCode) {
+    const fix = isRemoval(String(inactiveReason.params?.['event']))
+      ? facts.connectAndActivate
+      : connectFacts.requestReview
+    return [error('disabled', facts.disabled({ reason: inactiveReason }), fix(), blocking)]
+  }
   if (inactiveReason !== undefined) return [error('rejected', describeRejection(inactiveReason), replace, blocking)]
   if (days !== undefined && days < 0) return [error('token_expired', facts.tokenExpired(), replace, blocking)]
   if (tokenProblem !== undefined) return [error('token_invalid', describeTokenProblem(tokenProblem), replace, blocking)]

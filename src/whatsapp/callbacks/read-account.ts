@@ -39,6 +39,11 @@ const maxTextLength = 500
 
 const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
+/** Whether the reason of a change is that the account was removed or disconnected. Otherwise, WhatsApp banned it. */
+export function isRemoval(reason: string): boolean {
+  return removalEvents.has(reason.replace(/:.*/s, ''))
+}
+
 /** Returns undefined for a value that cannot be read. */
 export function readAccountUpdate({ id, time: at }: Entry, field: string, value: unknown): ReportedAccount | undefined {
   const recheck = { ownerId: id, change: 'recheck', reason: field, notices: [] } as const satisfies ReportedAccount

@@ -223,6 +223,19 @@ test('says why a token could not be refreshed by the fact', () => {
 
 const since = (facts: Partial<HealthFacts>) => findProblems({ ...healthy, ...facts }, now).map((one) => one.since)
 
+test.each([
+  { event: 'DISABLED_UPDATE', fix: connectFacts.requestReview() },
+  { event: 'ACCOUNT_DELETED', fix: findings.connectAndActivate() },
+  { event: 'ACCOUNT_OFFBOARDED', fix: findings.connectAndActivate() },
+  { event: 'PARTNER_APP_UNINSTALLED', fix: findings.connectAndActivate() },
+  { event: 'PARTNER_REMOVED', fix: findings.connectAndActivate() },
+  { event: 'PARTNER_REMOVED: ACCOUNT_DISCONNECTED', fix: findings.connectAndActivate() },
+])('says what to do after $event', ({ event, fix }) => {
+  const inactiveReason = inactiveReasons.disabled({ event })
+
+  expect(findProblems({ ...healthy, inactiveReason }, now)).toMatchObject([{ code: 'disabled', fix }])
+})
+
 test('reports since when each finding has been known', () => {
   const at = '2026-11-20T11:00:00.000Z'
 
