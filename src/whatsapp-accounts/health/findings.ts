@@ -13,7 +13,7 @@ import { findNotices } from './notices.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { findUpcomingCategories } from './upcoming-categories.ts'
 import { isRemoval } from '../../whatsapp/callbacks/read-account.ts'
-import { callbackFields } from '../../whatsapp/callbacks/subscription.ts'
+import { requiredCallbackFields } from '../../whatsapp/callbacks/subscription.ts'
 import { findVersionEnd, newestVersion } from '../../whatsapp/graph-versions.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
@@ -274,7 +274,7 @@ function findSubscriptionProblems(health: HealthFacts): Finding[] {
   const setUp = facts.setCallback()
   if (callbackCheckedAt === undefined) return []
   if (callbackUrl === undefined) return [error('callback_missing', facts.callbackMissing(), setUp)]
-  const missing = callbackFields.filter((field) => !health.callbackFields.includes(field))
+  const missing = requiredCallbackFields.filter((field) => !health.callbackFields.includes(field))
   return [
     ...(expectedCallbackUrl !== undefined && callbackUrl !== expectedCallbackUrl
       ? [warning('callback_elsewhere', facts.callbackElsewhere({ callbackUrl, expectedCallbackUrl }), setUp)]

@@ -1,5 +1,5 @@
 /** The fields of callbacks that Waybill reads (reference, section 4): statuses, replies, templates, numbers, accounts and opt-outs. */
-export const callbackFields = [
+export const requiredCallbackFields = [
   'messages',
   'message_template_status_update',
   'message_template_quality_update',
@@ -13,6 +13,12 @@ export const callbackFields = [
   'account_review_update',
   'user_preferences',
 ] as const
+
+/**
+ * All fields to subscribe to. An app works without `standby`, which reports only whether another app answers conversations
+ * (autumn reference, section 5.4), so its absence is not a problem.
+ */
+export const callbackFields = [...requiredCallbackFields, 'standby'] as const
 
 /** Path of the callback URL. An app with its own secret adds the ID of its WhatsApp account. */
 export const callbackPath = '/webhooks/whatsapp'

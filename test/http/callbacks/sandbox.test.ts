@@ -1,5 +1,6 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
+import { requiredCallbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { appSecret, callbackPath, getMessage, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -63,6 +64,20 @@ test('15558000012 is answered by another app, so its statuses are not applied', 
   await eventually(async () => expect((await countIgnored()) - before).toBe(3))
   await eventually(async () => expect(await listFindings()).toContain('conversations_elsewhere'))
   expect(await read()).toMatchObject({ status: 'sent' })
+})
+
+test('15558000012 is not reported to an app without the field standby', async () => {
+  const fields = [...requiredCallbackFields]
+  const subscription = { callbackUrl: server.url + callbackPath, fields }
+  server.simulator.addApp({ id: '300000000000001', name: 'Waybill demo app', secret: appSecret, subscription })
+  onTestFinished(() => server.simulator.reportTo({ url: server.url + callbackPath, appSecret }))
+  const before = await countIgnored()
+  await send('15558000012')
+  const later = await send('15558000010')
+
+  await eventually(async () => expect(await later.read()).toMatchObject({ status: 'read' }))
+  expect((await countIgnored()) - before).toBe(0)
+  expect(await listFindings()).toEqual([])
 })
 
 test.each(['15557000014', '15557000015'])('%s causes a callback that is ignored', async (to) => {

@@ -1,5 +1,7 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
+import { callbackFields, requiredCallbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
+import { failPlainParameter } from '../../../src/whatsapp/simulator/errors.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -182,8 +184,21 @@ test('sets the callback URL of the app after Meta’s handshake with this server
   expect(data).toMatchObject({ ok: true })
   expect(server.simulator.callbackOf(app.id)).toMatchObject({
     callbackUrl: `${server.url}/webhooks/whatsapp`,
-    fields: expect.arrayContaining(['messages', 'account_update', 'message_template_status_update']),
+    fields: [...callbackFields],
   })
+})
+
+test('sets the callback URL without the field standby if Meta does not offer it', async () => {
+  const { whatsAppAccountId } = await add(newNumber())
+  server.simulator.intercept(({ path, body }) =>
+    path.endsWith('/subscriptions') && JSON.stringify(body).includes('standby')
+      ? failPlainParameter('fields')
+      : undefined,
+  )
+  onTestFinished(() => server.simulator.intercept(undefined))
+
+  expect((await call('configureCallback', { whatsAppAccountId })).data).toMatchObject({ ok: true })
+  expect(server.simulator.callbackOf(app.id)?.fields).toEqual([...requiredCallbackFields])
 })
 
 test('assigns an app with its own secret its own callback URL', async () => {

@@ -4,7 +4,7 @@ import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { findings, inactiveReasons } from '../../../contracts/facts/findings.ts'
 import { findProblems, findVersionProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
 import { rejectedWith } from '../../../src/whatsapp-accounts/inactive-reason.ts'
-import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
+import { callbackFields, requiredCallbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { newestVersion } from '../../../src/whatsapp/graph-versions.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -145,6 +145,7 @@ test.each([
   // The first seconds of traffic after an hour without any.
   { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
   { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
+  { facts: { callbackFields: [...requiredCallbackFields] } },
 ])('finds nothing for $facts', ({ facts }) => {
   expect(codes(facts)).toEqual([])
 })

@@ -117,9 +117,9 @@ export class StatusReporter {
   }
 }
 
-/** So that the sandbox shows what Waybill does with fields that it does not subscribe to. */
+/** So that the sandbox shows what Waybill does with a field that it does not subscribe to. */
 function subscribedField({ field }: CallbackItem): string {
-  return field === 'user_preferences' ? field : 'messages'
+  return field === 'history' ? 'messages' : field
 }
 
 /** Reference, section 4.3. A batch only has items of one list and one number. */
