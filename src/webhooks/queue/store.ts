@@ -319,7 +319,9 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord> & { afterLease: boolea
     update webhook_endpoints e
     set failing_since = case when verdict.succeeded then null else coalesce(e.failing_since, now()) end,
       enabled = e.enabled and not verdict.disables,
-      disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end
+      disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end,
+      -- That it was disabled is announced too.
+      announced_failing = e.announced_failing and not verdict.disables
     from verdict
     where e.id = verdict.id
     returning e.id, verdict.disables, verdict.reason

@@ -3,6 +3,7 @@ import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -38,6 +39,20 @@ async function listQueued() {
 
 const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(failing))
 
+const alerts = () =>
+  server.deps.db.selectFrom('alerts').selectAll().where('subject_id', '=', failing).orderBy('id').execute()
+
+/** Records an attempt at the failing endpoint that was answered with 410 Gone, as a worker does. */
+async function answerGone(): Promise<void> {
+  const { db, newId } = server.deps
+  const delivery = { accountId: account.accountId, id: newId('dlv'), generation: 1 }
+  const row = { endpoint_id: failing, event_id: newId('evt'), due_at: minutesAgo(-1), created_at: new Date() }
+  const claimed = { account_id: delivery.accountId, id: delivery.id, generation: 1, claimed: true, attempts: 0, ...row }
+  await db.insertInto('webhook_deliveries').values(claimed).execute()
+  const result = { outcome: 'gone', statusCode: 410, durationMilliseconds: 1 } as const
+  await recordAttempts(db, [{ delivery, result, startedAt: new Date(), waitSeconds: 60 }])
+}
+
 test('announces an endpoint that fails for five minutes once, to the other endpoints of the account', async () => {
   await change({ failing_since: minutesAgo(4) })
   expect(await announceEndpoints(server.deps)).toBe(0)
@@ -63,8 +78,7 @@ test('names the endpoint in the alert by its host and description', async () => 
 
   await announceEndpoints(server.deps)
 
-  const alerts = await server.deps.db.selectFrom('alerts').selectAll().where('subject_id', '=', failing).execute()
-  expect(alerts.map(({ title, body }) => ({ title, body }))).toEqual([
+  expect((await alerts()).map(({ title, body }) => ({ title, body }))).toEqual([
     {
       title: 'The webhook endpoint at 127.0.0.1:9 is failing',
       body: [
@@ -96,6 +110,20 @@ test('announces an endpoint that Waybill disabled immediately, with the reason',
   expect(await listQueued()).toMatchObject([
     { endpointId: watching, event: { data: { disabled: true, reason: 'it answered 410 Gone' } } },
   ])
+})
+
+test('announces that Waybill disabled an endpoint which it had announced as failing', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+
+  await answerGone()
+  await announceEndpoints(server.deps)
+
+  expect(await alerts()).toMatchObject([
+    { severity: 'critical', title: 'The webhook endpoint at 127.0.0.1:9 was disabled' },
+  ])
+  const announced = (await listQueued()).filter(({ endpointId }) => endpointId === watching)
+  expect(announced.map(({ event }) => event.data.disabled)).toEqual([false, true])
 })
 
 test('does not announce an endpoint that a user disabled', async () => {
