@@ -123,9 +123,9 @@ export async function updateAlertRules(
     const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined))
     await saveRules(trx, accountId, { ...current, ...given })
     // Alerts of a removed threshold would never recover.
-    if (update.failureRatePercent === null) await closeAlerts(trx, accountId, 'failure_rate')
-    if (update.deliveryLagSeconds === null) await closeAlerts(trx, accountId, 'delivery_lag')
-    if (update.noStatusMinMessages === null) await closeAlerts(trx, accountId, 'no_statuses')
+    if (update.failureRatePercent === null) await closeAlerts(trx, { accountId, code: 'failure_rate' })
+    if (update.deliveryLagSeconds === null) await closeAlerts(trx, { accountId, code: 'delivery_lag' })
+    if (update.noStatusMinMessages === null) await closeAlerts(trx, { accountId, code: 'no_statuses' })
   })
   return getAlertSettings(deps, accountId)
 }

@@ -119,14 +119,18 @@ export function findOpenAlerts(db: Kysely<Database>, codes: readonly AlertCode[]
   return db.selectFrom('alerts').select(columns).where('recovered_at', 'is', null).where('code', 'in', codes).execute()
 }
 
-/** Marks open alerts as resolved without notifying anyone. */
-export async function closeAlerts(trx: Kysely<Database>, accountId: string, code: AlertCode): Promise<void> {
+/** Marks open alerts, about one subject or about all, as resolved without notifying anyone. */
+export async function closeAlerts(
+  trx: Kysely<Database>,
+  { accountId, code, subjectId }: Pick<AlertKey, 'accountId' | 'code'> & Partial<AlertKey>,
+): Promise<void> {
   await trx
     .updateTable('alerts')
     .set({ recovered_at: sql<Date>`now()`, due_at: null })
     .where('account_id', '=', accountId)
     .where('code', '=', code)
     .where('recovered_at', 'is', null)
+    .$if(subjectId !== undefined, (query) => query.where('subject_id', '=', subjectId ?? ''))
     .execute()
 }
 

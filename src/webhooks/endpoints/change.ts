@@ -121,7 +121,9 @@ export async function updateEndpoint(
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
     const moved = update.url === undefined ? undefined : move(row, update.url)
-    await changeEndpoint(trx, accountId, endpointId, { url: row.url, ...moved?.changes, ...given })
+    // An endpoint that Waybill disabled stays disabled, so its alert stays open.
+    const endsAlert = moved !== undefined && row.enabled
+    await changeEndpoint(trx, accountId, endpointId, { url: row.url, ...moved?.changes, ...given }, { endsAlert })
     const isCleared = moved?.clearsHeaders === true && update.headers === undefined
     return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failingSince !== null }
   })
@@ -166,7 +168,7 @@ export async function enableEndpoint(
   const { waiting } = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
   await makeAllDue(deps, accountId, endpointId, waiting)
   const changes = { enabled: true, disabledReason: null, failingSince: null }
-  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
+  await changeAndEndAlert(deps, accountId, endpointId, changes)
   deps.notifications.notify('deliveries')
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
@@ -191,8 +193,20 @@ export async function disableEndpoint(
   { reason }: { reason: Fact },
 ): Promise<Endpoint> {
   const changes = { enabled: false, disabledReason: inEnglish(reason) }
-  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
+  await changeAndEndAlert(deps, accountId, endpointId, changes)
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
+}
+
+async function changeAndEndAlert(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  endpointId: string,
+  changes: EndpointChanges,
+): Promise<void> {
+  const exists = await db
+    .transaction()
+    .execute((trx) => changeEndpoint(trx, accountId, endpointId, changes, { endsAlert: true }))
+  if (!exists) throw endpointNotFound(endpointId)
 }
 
 export interface RemovedEndpoint {

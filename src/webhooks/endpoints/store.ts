@@ -1,6 +1,7 @@
 import { type Kysely, type Selection, sql } from 'kysely'
 import { columnsOf, toRow } from '../../platform/db/names.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { closeAlerts } from '../alerts/store.ts'
 
 const columns = columnsOf(
   'id account_id url events description headers_encrypted secret_encrypted previous_secret_encrypted',
@@ -107,24 +108,26 @@ export type EndpointChanges = Partial<
   >
 >
 
-/** Changes that are undefined stay as they are. Returns whether the endpoint exists. */
+/**
+ * Changes that are undefined stay as they are. `endsAlert` closes the alert about the endpoint, without a claim that it
+ * works again. Returns whether the endpoint exists.
+ */
 export async function changeEndpoint(
-  db: Kysely<Database>,
+  trx: Kysely<Database>,
   accountId: string,
   endpointId: string,
   changes: EndpointChanges,
+  { endsAlert = false }: { endsAlert?: boolean } = {},
 ): Promise<boolean> {
-  const row = await db
+  const row = await trx
     .updateTable('webhook_endpoints')
-    .set({
-      ...toRow(changes),
-      // Its alert ends when a user enables or moves it, without a claim that it works again.
-      ...(changes.failingSince === null && { announced_failing: false }),
-    })
+    .set({ ...toRow(changes), ...(endsAlert && { announced_failing: false }) })
     .where('account_id', '=', accountId)
     .where('id', '=', endpointId)
     .returning('id')
     .executeTakeFirst()
+  // In the same transaction, because a failure from now on needs an alert of its own.
+  if (endsAlert) await closeAlerts(trx, { accountId, code: 'endpoint_failing', subjectId: endpointId })
   return row !== undefined
 }
 

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
+import { acknowledgeAlert } from '../../../src/webhooks/alerts/alerts.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -126,6 +127,32 @@ test('announces that Waybill disabled an endpoint which it had announced as fail
   expect(announced.map(({ event }) => event.data.disabled)).toEqual([false, true])
 })
 
+test('alerts again if Waybill disables an endpoint that was enabled after its alert was acknowledged', async () => {
+  await answerGone()
+  await announceEndpoints(server.deps)
+  const [{ id: alertId } = { id: '' }] = await alerts()
+  await acknowledgeAlert(server.deps, { accountId: account.accountId, alertId, by: 'ada@example.com' })
+  await enableEndpoint(server.deps, account.accountId, failing)
+
+  await answerGone()
+  await announceEndpoints(server.deps)
+
+  expect(await alerts()).toMatchObject([
+    { id: alertId, recovered_at: expect.any(Date) },
+    { recovered_at: null, acknowledged_at: null, sent_at: expect.any(Date) },
+  ])
+})
+
+test('keeps the alert of an endpoint that Waybill disabled if a user moves it', async () => {
+  await answerGone()
+  await announceEndpoints(server.deps)
+
+  await updateEndpoint(server.deps, account.accountId, failing, { url: 'http://127.0.0.1:8/moved' })
+
+  expect(await announceEndpoints(server.deps)).toBe(0)
+  expect(await alerts()).toMatchObject([{ recovered_at: null }])
+})
+
 test('does not announce an endpoint that a user disabled', async () => {
   await change({ failing_since: minutesAgo(6) })
   await disableEndpoint(server.deps, account.accountId, failing, { reason: disabledReasons.byUser() })
@@ -134,6 +161,16 @@ test('does not announce an endpoint that a user disabled', async () => {
   await enableEndpoint(server.deps, account.accountId, failing)
   expect(await announceEndpoints(server.deps)).toBe(0)
   expect(await listQueued()).toEqual([])
+})
+
+test('closes the alert of a failing endpoint that a user disables', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+
+  await disableEndpoint(server.deps, account.accountId, failing, { reason: disabledReasons.byUser() })
+
+  expect(await announceEndpoints(server.deps)).toBe(0)
+  expect(await alerts()).toMatchObject([{ recovered_at: expect.any(Date) }])
 })
 
 test.each([
