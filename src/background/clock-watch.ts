@@ -11,19 +11,21 @@ import {
   recordDatabaseClock,
 } from '../platform/db/clock.ts'
 import type { Database } from '../platform/db/schema.ts'
+import { shiftOutboxes } from '../platform/outbox-loop.ts'
 import { shiftAttempts } from '../users/sign-in/login-throttle.ts'
 import { skipLostEventIds } from '../webhooks/events.ts'
 import { shiftDeliveries } from '../webhooks/queue/store.ts'
 
 /**
- * Shifts stored due times back by a number of seconds. Rate limits and idempotency keys are not listed, because their
- * statements treat a time far in the future as one from before the step.
+ * Shifts stored due times back by a number of seconds. Rate limits, of endpoints too, and idempotency keys are not
+ * listed, because their statements treat a time far in the future as one from before the step.
  */
 const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>)[] = [
   shiftDeliveries,
   shiftSyncs,
   shiftChecks,
   shiftAttempts,
+  shiftOutboxes,
   resetStalePendingCursor,
   skipLostEventIds,
 ]

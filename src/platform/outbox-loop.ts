@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
 import type { Notifications, Topic } from './db/notifications.ts'
 import { isDatabaseUnavailable } from './db/errors.ts'
+import type { Database } from './db/schema.ts'
 import type { Logger } from './log.ts'
 
 interface Outbox<Item> {
@@ -22,6 +24,20 @@ const retrySeconds = [10, 60, 300, 900, 1800]
 /** Returns how long to wait after the given number of failed attempts. */
 export function retryDelay(attempts: number): number {
   return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
+}
+
+/** An item that is due sooner may be in progress, because its due time is then the end of its lease. */
+const longerThanLeaseSeconds = 180
+
+/**
+ * Shifts due times back after the clock was set back, except leases that may have been granted since. Applies to all
+ * accounts: they share a clock.
+ */
+export async function shiftOutboxes(db: Kysely<Database>, seconds: number): Promise<void> {
+  for (const table of ['emails', 'chat_posts'] as const)
+    await sql`
+      update ${sql.table(table)} set due_at = due_at - make_interval(secs => ${seconds})
+      where due_at > now() + make_interval(secs => ${sql.lit(longerThanLeaseSeconds)})`.execute(db)
 }
 
 /** Sends the items of an outbox table in the background. */

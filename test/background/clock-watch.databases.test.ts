@@ -191,6 +191,46 @@ test('keeps a lease that was granted before a clock jump was detected', async ()
   expect(delivery?.dueInSeconds).toBeGreaterThan(0)
 })
 
+test('delivers to an endpoint with a rate limit after the clock was set back', async () => {
+  await webhooks.addEndpoint(receiver.url, { maxPerSecond: 100 })
+  await sql`update webhook_endpoints set paced_until = now()`.execute(database.db)
+
+  await shiftClock(database.db, -hour)
+  await webhooks.emit()
+  webhooks.startWorker()
+
+  await expect.poll(() => receiver.received.length).toBe(1)
+})
+
+test('sends emails and chat posts that were due before the clock was set back', async () => {
+  const { accountId, deps } = webhooks
+  await startNode()
+  const due = [{ due_at: sql<Date>`now()` }, { due_at: sql<Date>`now() - make_interval(secs => ${hour} - 60)` }]
+  const rows = due.map((time) => ({
+    ...time,
+    account_id: accountId,
+    content_encrypted: 'x',
+    expires_at: sql<Date>`now() + interval '1 day'`,
+  }))
+  const emails = rows.map((row) => ({ ...row, id: deps.newId('eml'), kind: 'alert', recipient: 'ada@example.com' }))
+  await database.db.insertInto('emails').values(emails).execute()
+  await database.db
+    .insertInto('chat_posts')
+    .values(rows.map((row) => ({ ...row, id: deps.newId('cht') })))
+    .execute()
+
+  await shiftClock(database.db, -hour)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+
+  for (const table of ['emails', 'chat_posts'] as const) {
+    // An attempt that started since then is in progress for another minute.
+    const { rows: waiting } = await sql<{ isDue: boolean }>`
+      select due_at <= now() as "isDue" from ${sql.table(table)} order by due_at`.execute(database.db)
+    expect(waiting).toEqual([{ isDue: true }, { isDue: false }])
+    await database.db.deleteFrom(table).execute()
+  }
+})
+
 test('counts a forward jump once and retries failed attempts', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(respond(500))

@@ -83,7 +83,10 @@ async function findDueLimited(db: Kysely<Database>, ids?: readonly string[]): Pr
     with due as materialized (
       select e.id as "endpointId", e.failing_since is not null as "isFailing",
         e.max_per_second as "maxPerSecond", e.max_concurrent as "maxConcurrent", e.paced_until,
-        coalesce(extract(epoch from e.paced_until - now()), -1)::float8 as "pacedSeconds",
+        -- Only a clock that was set back leaves the pacing time far in the future.
+        case
+          when e.paced_until < now() + interval '1 second' then extract(epoch from e.paced_until - now()) else -1
+        end::float8 as "pacedSeconds",
         case when e.max_concurrent is null then 0 else (
           select count(*) from webhook_deliveries where endpoint_id = e.id and claimed and due_at > now()
         ) end::integer as running
