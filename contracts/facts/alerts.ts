@@ -42,7 +42,7 @@ export const alertFacts = defineFacts('alert', {
     disabledBy: 'Waybill disabled the endpoint at {name}.',
     disabledFor: 'Waybill disabled the endpoint at {name}: {reason}.',
     waiting:
-      'Messages are still sent, but your system does not receive their statuses. Deliveries wait until the endpoint is enabled. Fix the receiving server, then enable the endpoint.',
+      'Messages are still sent, but your system does not receive their statuses. Deliveries wait until the endpoint is enabled, except those whose retries had ended. Fix the receiving server, then enable the endpoint and redeliver the events that it missed.',
   },
   template: {
     rejected: 'WhatsApp rejected the template {name} ({language})',

@@ -112,7 +112,8 @@ export const webhookCommands = [
     summary: 'Enable an endpoint and send its waiting deliveries',
     args: { EP: 'endpointId' },
     examples: ['waybill webhook enable ep_…'],
-    text: ({ waiting }, { EP }) => `${EP} is enabled. Waiting deliveries, now due: ${waiting}`,
+    text: ({ waiting }, { EP }) =>
+      `${EP} is enabled. Waiting deliveries, now due: ${waiting}\n\nDeliveries whose retries had ended are not among them. To redeliver these: ${waybill} webhook recover ${EP} --since TIME`,
   }),
   contractCommand(disableEndpoint, {
     name: 'webhook disable',

@@ -249,13 +249,12 @@ export class Attempts {
     }
   }
 
-  #waitAfter({ attempts }: ClaimedDelivery, result: AttemptResult): number | undefined {
-    if (result.outcome === 'delivered') return undefined
-    return nextWaitSeconds(
-      this.#options.retrySeconds,
-      { attempts: attempts + 1, retryAfterSeconds: result.retryAfterSeconds },
-      this.#options.random,
-    )
+  #waitAfter({ attempts }: ClaimedDelivery, { outcome, retryAfterSeconds }: AttemptResult): number | undefined {
+    if (outcome === 'delivered') return undefined
+    const { retrySeconds, random } = this.#options
+    const waitSeconds = nextWaitSeconds(retrySeconds, { attempts: attempts + 1, retryAfterSeconds }, random)
+    // A 410 disables the endpoint, whose deliveries wait until a user enables it, even after their last attempt.
+    return outcome === 'gone' ? (waitSeconds ?? 0) : waitSeconds
   }
 
   /**

@@ -140,6 +140,19 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   await expect.poll(() => webhooks.finished()).toHaveLength(7)
 })
 
+test('keeps a delivery whose last attempt is answered with 410', async () => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  receiver.behave(respond(410))
+  await webhooks.emit()
+  await sql`update webhook_deliveries set attempts = 3`.execute(database.db)
+  webhooks.startWorker()
+
+  await expect.poll(() => webhooks.endpoint(endpointId)).toMatchObject({ enabled: false })
+
+  expect(await webhooks.deliveries()).toMatchObject([{ attempts: 4 }])
+  expect(await webhooks.finished()).toEqual([])
+})
+
 test('disables an endpoint after five days without a success', async () => {
   const tired = await webhooks.addEndpoint(`${receiver.url}/tired`)
   const recovering = await webhooks.addEndpoint(`${receiver.url}/recovering`)
