@@ -29,12 +29,13 @@ export function toTemplatePatch({ wabaId, name, language, change }: TemplateUpda
     if (announcedCategory === currentCategory) return { ...key, ...ended }
     return { ...key, upcomingCategory: announcedCategory, categoryChangesAt: takesEffectAt }
   }
+  const { status } = change
   // Every other status ends an earlier rejection.
-  const rejectedReason = change.status === 'REJECTED' ? (change.reason ?? null) : null
-  return { ...key, status: change.status, rejectedReason, ...(change.status === 'REJECTED' && ended) }
+  const rejectedReason = status === 'REJECTED' ? (change.reason ?? null) : null
+  return { ...key, status, rejectedReason, ...((status === 'REJECTED' || status === 'DELETED') && ended) }
 }
 
-/** The change was completed or withdrawn. */
+/** The change was completed or withdrawn, or its template is gone. */
 const ended = { upcomingCategory: '', categoryChangesAt: null }
 
 export interface ReportedTemplatePatch {

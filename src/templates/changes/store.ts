@@ -97,7 +97,7 @@ export async function markTemplatesDeleted(
   if (languages.length === 0) return
   await db
     .updateTable('templates')
-    .set({ status: 'DELETED', announced_status: 'DELETED', synced_at: at })
+    .set({ status: 'DELETED', announced_status: 'DELETED', upcoming_category: null, synced_at: at })
     .where((eb) => eb.and({ account_id: accountId, waba_id: wabaId, name }))
     .where('language', 'in', [...languages])
     .execute()

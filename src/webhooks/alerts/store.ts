@@ -164,7 +164,8 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
           and t.status in ('REJECTED', 'PAUSED', 'DISABLED'))
       when code = 'template_category_changing' then not exists (
         select from templates t
-        where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id and t.upcoming_category is not null)
+        where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id and t.upcoming_category is not null
+          and t.status <> 'DELETED')
       else false
     end`.execute(db)
   await sql`

@@ -7,6 +7,7 @@ import { importRateCards } from '../../../src/messages/costs/rate-cards.ts'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/announce-templates.ts'
 import { announceUpcomingCategories } from '../../../src/webhooks/alerts/announce-upcoming-categories.ts'
+import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -239,15 +240,46 @@ test('reports a completed change without an announcement as such', async () => {
   expect((await readDashboard()).alerts).toEqual([])
 })
 
-test('ends an announcement when the template is deleted', async () => {
+test.each([
+  {
+    how: 'the list shows',
+    remove: async () => {
+      server.simulator.templatesOf(account.wabaId).remove('order_shipped', 'en')
+      now = new Date(Date.now() + 60_000)
+      await sync()
+    },
+  },
+  {
+    how: 'a callback says',
+    remove: () =>
+      post(server, changeCallback(account.wabaId, 'message_template_status_update', { event: 'DELETED', ...about })),
+  },
+  {
+    how: 'a user requests',
+    remove: async () => {
+      await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
+      await account.post('/api/v1/template/delete', { name: 'order_shipped', language: 'en' })
+    },
+  },
+])('ends an announcement when $how that the template is deleted', async ({ remove }) => {
   await receive(announcement)
   await announce()
-  server.simulator.templatesOf(account.wabaId).remove('order_shipped', 'en')
-  now = new Date(Date.now() + 60_000)
-  await sync()
+  await remove()
+  await announce()
 
   expect((await readDashboard()).alerts).toMatchObject([{ recoveredAt: expect.any(String) }])
   expect(await listFindings()).toEqual([])
+})
+
+test('closes the alert about a deleted template whose announcement was kept', async () => {
+  await receive(announcement)
+  await announce()
+  const { db } = server.deps
+  await db.updateTable('templates').set({ status: 'DELETED' }).where('account_id', '=', account.accountId).execute()
+
+  await cleanUpAlerts(db)
+
+  expect((await readDashboard()).alerts).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
 test('ends an announcement with the rejection that it meant', async () => {
