@@ -166,6 +166,8 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
         select from templates t
         where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id and t.upcoming_category is not null
           and t.status <> 'DELETED')
+      when code = 'delivery_lag' then not exists (
+        select from webhook_endpoints e where e.account_id = a.account_id)
       else false
     end`.execute(db)
   await sql`

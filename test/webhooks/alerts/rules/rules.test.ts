@@ -13,7 +13,7 @@ import { sendDueAlerts } from '../../../../src/webhooks/alerts/rules/due.ts'
 import { updateAlertRules } from '../../../../src/webhooks/alerts/settings.ts'
 import { cleanUpAlerts } from '../../../../src/webhooks/alerts/store.ts'
 import { announceChanges } from '../../../../src/webhooks/alerts/announce-whatsapp-accounts.ts'
-import { addEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
+import { addEndpoint, removeEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
 import { exampleSend } from '../../../support/example-send.ts'
 import { forFile } from '../../../support/lifetime.ts'
 import { signedInOwner } from '../../../support/user.ts'
@@ -277,6 +277,25 @@ test('alerts once when webhook deliveries are late, and when they are on time ag
   await run(announceThresholds)
 
   expect(await sent()).toEqual(['Webhook deliveries are late', 'Webhook deliveries are on time again'])
+})
+
+test('closes the alert about late deliveries when the last endpoint is removed', async () => {
+  const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/' })
+  const due = { due_at: new Date(now.getTime() - 400_000), created_at: now }
+  const row = { account_id: account.accountId, endpoint_id: endpointId, attempts: 0, generation: 0, ...due }
+  await server.deps.db
+    .insertInto('webhook_deliveries')
+    .values({ ...row, id: server.deps.newId('dlv'), event_id: server.deps.newId('evt') })
+    .execute()
+  await run(announceThresholds)
+  await cleanUpAlerts(server.deps.db)
+  expect((await alerts())[0]).not.toHaveProperty('recoveredAt')
+
+  await removeEndpoint(server.deps, account.accountId, endpointId)
+  await run(announceThresholds)
+  await cleanUpAlerts(server.deps.db)
+
+  expect(await alerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
 test('closes alerts about removed resources', async () => {
