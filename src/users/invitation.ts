@@ -22,6 +22,7 @@ import { normalizeEmail } from './member.ts'
 import {
   deletePasswordLinks,
   deleteSessions,
+  deleteVerifications,
   findInvitation,
   findInvitedUser,
   type InvitationRow,
@@ -151,8 +152,11 @@ async function tryToAccept(
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
   const what = setsPassword ? changes.chooseNewPassword() : changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
-    // Before the lock on the user, as in the removal of a member, which deletes the invitation first.
-    if (replaces) await deletePasswordLinks(trx, email)
+    // Before the lock on the user, as in the removal of a member, which deletes the invitation first, and in a reset.
+    if (known && replaces) {
+      await deletePasswordLinks(trx, email)
+      await deleteVerifications(trx, known.id)
+    }
     await assertUnchanged(trx, email, known)
     if (known && replaces) await replaceCredentials(trx, { userId: known.id, name: name ?? email })
     const userId =

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import { changes } from '../../contracts/facts/changes.ts'
@@ -8,6 +9,7 @@ import type {
 import { ServiceError } from '../../contracts/errors.ts'
 import { networkOf } from '../accounts/ip-allow-list.ts'
 import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { enqueueEmails } from '../platform/email/outbox.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
@@ -21,8 +23,8 @@ import {
   deletePasswordLinks,
   deleteSessions,
   deleteVerifications,
-  findInvitedUser,
   findUserByEmail,
+  lockInvitedUser,
   markEmailVerified,
 } from './store.ts'
 
@@ -84,38 +86,42 @@ async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Reset
   await recordOwnChange(deps, { userId: user.id, email }, { what, address, outcome: 'done' })
 }
 
-/** Sets a new password with the one-time link from an email. All sessions and other links of the user end. */
+/**
+ * Sets a new password with the one-time link from an email. All sessions and other links of the user end. After a failure,
+ * the link is still valid.
+ */
 export async function resetPassword(
   deps: AuditDeps,
   { userAuth, address }: { userAuth: UserAuth; address: string },
   { token, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
   assertNotLocked(await consumeAttempt(deps, resetsPerAddress, networkOf(address)))
-  if (!(await userAuth.isResetToken(token))) throw linkNotFound()
-  // Before the link is used up, because hashing is rejected if too many users sign in at once.
+  const userId = await userAuth.findResetToken(token)
+  const email = userId === undefined ? undefined : await findEmail(deps.db, userId)
+  if (userId === undefined || email === undefined) throw linkNotFound()
+  // Before the transaction, because hashing takes long and is rejected if too many users sign in at once.
   const passwordHash = await userAuth.hashPassword(password)
-  const userId = await userAuth.spendResetToken(token)
-  const user = userId === undefined ? undefined : await findUser(deps, userId)
-  if (userId === undefined || !user) throw linkNotFound()
-  await userAuth.setPassword(deps.db, userId, passwordHash)
-  await deleteSessions(deps.db, userId)
-  await deleteVerifications(deps.db, userId)
-  await deletePasswordLinks(deps.db, user.email)
-  // Whoever set up the app of an unverified user did not prove the address. Otherwise a mailbox must not replace it.
-  if (!user.isVerified) await deleteAuthenticator(deps.db, userId)
-  await markEmailVerified(deps.db, userId)
+  await deps.db.transaction().execute(async (trx) => {
+    // Before the lock on the user, in the order of an accepted invitation: otherwise the two could deadlock.
+    await deletePasswordLinks(trx, email)
+    if ((await userAuth.spendResetToken(trx, token)) !== userId) throw linkNotFound()
+    const user = await lockInvitedUser(trx, email)
+    if (user?.id !== userId) throw linkNotFound()
+    await userAuth.setPassword(trx, userId, passwordHash)
+    await deleteSessions(trx, userId)
+    await deleteVerifications(trx, userId)
+    // Whoever set up the app of an unverified user did not prove the address. Otherwise a mailbox must not replace it.
+    if (!user.isVerified) await deleteAuthenticator(trx, userId)
+    await markEmailVerified(trx, userId)
+  })
   const what = changes.setPasswordByLink()
-  await recordOwnChange(deps, { userId, email: user.email }, { what, address, outcome: 'done' })
-  return { email: user.email }
+  await recordOwnChange(deps, { userId, email }, { what, address, outcome: 'done' })
+  return { email }
 }
 
-async function findUser(
-  { db }: Pick<Deps, 'db'>,
-  userId: string,
-): Promise<{ email: string; isVerified: boolean } | undefined> {
+async function findEmail(db: Kysely<Database>, userId: string): Promise<string | undefined> {
   const row = await db.selectFrom('owners').select('email').where('id', '=', userId).executeTakeFirst()
-  const user = row && (await findInvitedUser(db, row.email))
-  return user && { ...user, ...row }
+  return row?.email
 }
 
 function assertNotLocked(lock: Lockout | undefined): void {

@@ -96,14 +96,21 @@ export function findMembers(
 export async function findPassword(db: Kysely<Database>, email: string): Promise<string | undefined> {
   // PostgreSQL rejects NUL, and no address contains it.
   if (email.includes('\0')) return undefined
-  const row = await db
+  return (await selectPassword(db, email).executeTakeFirst())?.password ?? undefined
+}
+
+/** Like `findPassword`, but waits for a transaction that is replacing the password. */
+export async function findReplacedPassword(db: Kysely<Database>, email: string): Promise<string | undefined> {
+  return (await selectPassword(db, email).forShare('owner_credentials').executeTakeFirst())?.password ?? undefined
+}
+
+function selectPassword(db: Kysely<Database>, email: string) {
+  return db
     .selectFrom('owner_credentials')
     .innerJoin('owners', 'owners.id', 'owner_credentials.userId')
     .select('password')
     .where('email', '=', email)
     .where('providerId', '=', 'credential')
-    .executeTakeFirst()
-  return row?.password ?? undefined
 }
 
 /** Replaces the hash of a user's password. Returns whether it was still `from`. */

@@ -94,12 +94,12 @@ test('ends a sign-in that had checked the previous password', async () => {
   const token = await requestToken(person.email)
 
   const [signedIn, done] = await server.deps.db.transaction().execute(async (trx) => {
-    // A session refers to its user, so it is not stored before this lock ends. All that a reset deletes is deleted before.
-    await sql`select from owners where email = ${person.email} for update`.execute(trx)
-    const signingIn = otherBrowser.signIn()
-    await expect.poll(() => lockWaits(server.deps.db, 'insert into "owner_sessions"%')).not.toEqual([])
+    // The reset deletes the sessions after it has set the password, but cannot commit before this lock ends.
+    await sql`select from owner_sessions for update`.execute(trx)
     const resetting = reset(token)
-    await expect.poll(() => lockWaits(server.deps.db, 'update "owners"%')).not.toEqual([])
+    await expect.poll(() => lockWaits(server.deps.db, 'delete from "owner_sessions"%')).not.toEqual([])
+    const signingIn = otherBrowser.signIn()
+    await expect.poll(() => lockWaits(server.deps.db, '%for share%')).not.toEqual([])
     return [signingIn, resetting] as const
   })
 
@@ -153,7 +153,7 @@ test('ends the session of a changed password that was reset before the response'
     const changing = person.auth('/change-password', passwords)
     await expect.poll(() => lockWaits(server.deps.db, 'insert into "owner_sessions"%')).not.toEqual([])
     const resetting = reset(token)
-    await expect.poll(() => lockWaits(server.deps.db, 'update "owners"%')).not.toEqual([])
+    await expect.poll(() => lockWaits(server.deps.db, 'select "owners"%')).not.toEqual([])
     return [changing, resetting] as const
   })
 
@@ -170,6 +170,26 @@ test('sets the password of one of two concurrent uses of a link', async () => {
   const responses = await Promise.all([reset(token, 'first long password'), reset(token, 'second long password')])
 
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+})
+
+test('changes nothing and keeps the link valid if the database fails', async () => {
+  const { db } = server.deps
+  const person = await signedInOwner(server, account.accountId)
+  const token = await requestToken(person.email)
+  await sql`
+    create function reject_deletion() returns trigger language plpgsql as $$ begin raise 'no deletion'; end $$`.execute(
+    db,
+  )
+  await sql`
+    create trigger reject_deletion before delete on owner_sessions execute function reject_deletion()`.execute(db)
+
+  const failed = await reset(token)
+  await sql`drop function reject_deletion cascade`.execute(db)
+
+  expect(failed.statusCode).toBe(500)
+  expect(await signsInWith(person, person.password)).toBe(true)
+  expect((await reset(token)).statusCode).toBe(200)
+  expect(await signsInWith(person, newPassword)).toBe(true)
 })
 
 test('rejects a link after an hour', async () => {

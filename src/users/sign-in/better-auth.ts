@@ -36,9 +36,13 @@ export interface UserAuth {
   hasPassword(userId: string): Promise<boolean>
   /** Creates a token that sets a new password once. */
   createResetToken(userId: string): Promise<{ token: string; expiresAt: Date }>
-  isResetToken(token: string): Promise<boolean>
-  /** Returns the ID of the user to only one of several concurrent callers, and undefined to the others. */
-  spendResetToken(token: string): Promise<string | undefined>
+  /** Returns the ID of the user; undefined if the token is not valid. */
+  findResetToken(token: string): Promise<string | undefined>
+  /**
+   * Returns the ID of the user to only one of several concurrent callers, and undefined to the others. `db` may be a
+   * transaction.
+   */
+  spendResetToken(db: Kysely<Database>, token: string): Promise<string | undefined>
   /** Returns undefined if the user has no password. */
   checkPassword(userId: string, password: string): Promise<boolean | undefined>
   /** Throws a `ServiceError` if too many hashes are waiting, so call it before irreversible changes. */
@@ -116,13 +120,13 @@ export function createUserAuth(
       await internalAdapter.createVerificationValue({ identifier: resetPrefix + token, value: userId, expiresAt })
       return { token, expiresAt }
     },
-    isResetToken: async (token) => {
+    findResetToken: async (token) => {
       const { internalAdapter } = await (await open()).$context
       const verification = await internalAdapter.findVerificationValue(resetPrefix + token)
-      return verification !== null && verification.expiresAt > new Date()
+      return verification && verification.expiresAt > new Date() ? verification.value : undefined
     },
-    spendResetToken: async (token) => {
-      const { internalAdapter } = await (await open()).$context
+    spendResetToken: async (db, token) => {
+      const { internalAdapter } = await (await openOn(db)).$context
       return (await internalAdapter.consumeVerificationValue(resetPrefix + token))?.value
     },
     checkPassword: async (userId, password) => {

@@ -11,6 +11,7 @@ import {
   deleteSession,
   deleteVerifications,
   findPassword,
+  findReplacedPassword,
   findUserByEmail,
   replacePassword,
 } from '../store.ts'
@@ -154,14 +155,14 @@ const passwordsAtStart = new WeakMap<Headers, string | undefined>()
 
 /**
  * A password that is reset ends all sessions. A sign-in that had checked the password before would start another one
- * afterwards.
+ * afterwards. It waits for a reset that is not yet committed, which would not see the new session.
  */
 async function assertPasswordKept(deps: GuardDeps, ctx: Context): Promise<void> {
   const { newSession } = ctx.context
   const awaitsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
   if (!newSession && !awaitsCode) return
   const email = normalizeEmail(newSession?.user.email ?? readText(ctx.body, 'email'))
-  if (ctx.headers && passwordsAtStart.get(ctx.headers) === (await findPassword(deps.db, email))) return
+  if (ctx.headers && passwordsAtStart.get(ctx.headers) === (await findReplacedPassword(deps.db, email))) return
   if (newSession) await deleteSession(deps.db, newSession.session.id)
   const user = await findUserByEmail(deps.db, email)
   if (user) await deleteVerifications(deps.db, user.id)
