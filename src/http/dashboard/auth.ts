@@ -5,7 +5,8 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { recordOwnChange } from '../../users/audit/audit.ts'
-import type { UserAuth } from '../../users/sign-in/better-auth.ts'
+import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
+import { consumeAttempt, forbiddenEntryAttempts } from '../../users/sign-in/login-throttle.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/paths.ts'
 import { parseJsonBody } from '../api/input.ts'
@@ -39,6 +40,8 @@ const servedForOidc: AuthRoute[] = [
 const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify', fields: ['token', 'callbackURL'] }]
 
 const tooManyRequests = 429
+/** The status of a request from a page of another site, or without the second factor. Neither counts as an attempt. */
+const forbidden = 403
 
 /** Serves better-auth's routes, converting between Fastify's requests and the Fetch API's. */
 export async function registerDashboardAuth(
@@ -74,7 +77,7 @@ async function forward(
   const forwarded = workLimiter.measure(network, sizeOf(request), () => toRequest(route, request))
   const user = route.audit === undefined ? undefined : await userAuth.findSession(forwarded.headers)
   const response = await userAuth.handle(forwarded)
-  if (route.audit !== undefined && user && response.status !== tooManyRequests) {
+  if (route.audit !== undefined && user && (await isRecorded(deps, user, response))) {
     const outcome = response.ok ? 'done' : 'refused'
     await recordOwnChange(deps, user, { what: route.audit, address: request.ip, outcome })
   }
@@ -84,6 +87,12 @@ async function forward(
   const cookies = response.headers.getSetCookie().map((cookie) => (isHttps(request) ? toSecure(cookie) : cookie))
   if (cookies.length > 0) void reply.removeHeader('set-cookie').header('set-cookie', cookies)
   return response.text()
+}
+
+/** Members must not be able to fill the audit logs of their accounts with requests that no limit has counted. */
+async function isRecorded(deps: AuditDeps, { userId }: SignedIn, { status }: Response): Promise<boolean> {
+  if (status === tooManyRequests) return false
+  return status !== forbidden || !(await consumeAttempt(deps, forbiddenEntryAttempts, userId))
 }
 
 /** Includes HTTPS that a trusted proxy reports in `X-Forwarded-Proto`. */

@@ -30,6 +30,8 @@ const codeAttemptsPerSource: AttemptLimit = { name: 'code from a known source', 
 const codeAttemptsOfSources: AttemptLimit = { name: 'code from known sources', max: 100, seconds: 3600 }
 /** Limits audit log entries about lockouts: each locked address writes one, and addresses are cheap. */
 export const lockoutEntryAttempts: AttemptLimit = { name: 'lock entry', max: 10, seconds: 3600 }
+/** Limits audit log entries about changes that are rejected before the password or the code is checked. */
+export const forbiddenEntryAttempts: AttemptLimit = { name: 'forbidden entry', max: 10, seconds: 3600 }
 /** RFC 6238, 5.2: a code is valid once. Codes are accepted one time step early or late. */
 export const sameCodeAttempts: AttemptLimit = { name: 'same code', max: 1, seconds: 90 }
 

@@ -296,6 +296,24 @@ test('does not record attempts that the rate limit rejects', async () => {
   await resetAttempts()
 })
 
+test('records only some of the requests that no limit counts, such as those from a page of another site', async () => {
+  const { accountId, owner } = await accountWithOwner(server)
+  const body = JSON.stringify({ currentPassword: owner.password, newPassword: 'another password that is long' })
+  const headers = { origin: 'https://evil.example', cookie: owner.cookie(), 'content-type': 'application/json' }
+
+  for (let tries = 0; tries < 12; tries++) {
+    const { statusCode } = await server.request('POST', '/settings/auth/change-password', { headers, body })
+    expect(statusCode).toBe(403)
+  }
+  await owner.auth('/two-factor/enable', { password: 'not the password' })
+
+  const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
+  expect(refused.map(({ what }) => what)).toEqual([
+    'began to set up an authenticator app',
+    ...Array<string>(10).fill('changed their password'),
+  ])
+})
+
 /** All users of a test share one address. */
 async function resetAttempts(): Promise<void> {
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
