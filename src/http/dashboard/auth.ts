@@ -134,6 +134,8 @@ function toRequest({ method, path, fields, always }: AuthRoute, request: Fastify
 
 /** The origin that the caller addressed. */
 function originOf({ protocol, host }: FastifyRequest): string {
+  if (!/^https?$/i.test(protocol))
+    throw new ServiceError('VALIDATION_ERROR', 'The X-Forwarded-Proto header must be http or https.')
   const url = URL.parse(`${protocol}://${host}`)
   if (!url || url.pathname !== '/' || url.username !== '' || url.password !== '')
     throw new ServiceError('VALIDATION_ERROR', 'The Host header does not name a host.')

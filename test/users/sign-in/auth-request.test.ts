@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
 import { startOidcProvider } from '../../support/oidc-provider.ts'
 import { accountWithOwner } from '../../support/user.ts'
-import { startTestServer, type TestResponse } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestResponse } from '../../support/server.ts'
 
 const provider = await forFile(startOidcProvider())
 const server = await forFile(startTestServer({ server: { oidc: provider } }))
@@ -100,6 +100,21 @@ test.each(['a b', 'somebody@example.com', 'example.com/path', 'example.com:99999
 
     expect(response.statusCode).toBe(400)
     expect(response.json().error.code).toBe('VALIDATION_ERROR')
+  },
+)
+
+test.each(['file', 'javascript', 'a b'])(
+  'answers an invalid X-Forwarded-Proto header of a trusted proxy with a client error: %s',
+  async (protocol) => {
+    const node = await nodeForTest(server, { server: { trustedProxies: ['loopback'] } })
+
+    const response = await node.request('POST', '/settings/auth/sign-in/email', {
+      headers: { 'content-type': 'application/json', 'x-forwarded-proto': protocol },
+      body: JSON.stringify(credentials()),
+    })
+
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error.message).toContain('X-Forwarded-Proto')
   },
 )
 
