@@ -10,7 +10,7 @@ import { recordForUser, recordOwnChange } from './audit/audit.ts'
 import { normalizeEmail } from './member.ts'
 import type { SignedIn } from './sign-in/better-auth.ts'
 import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
-import { findUserByEmail } from './store.ts'
+import { findInvitedUser, findUserByEmail } from './store.ts'
 
 /** A user who may use the operator's console. Only the command line grants and revokes it. */
 interface Operator {
@@ -37,12 +37,19 @@ export async function listOperators({ db }: Pick<Deps, 'db'>): Promise<Operator[
   return rows.map((row) => ({ ...row, grantedAt: row.grantedAt.toISOString() }))
 }
 
-/** Makes an existing user an operator. The members of their accounts see it in the audit log. */
+/**
+ * Makes an existing user an operator. The members of their accounts see it in the audit log. Without a proof of the
+ * address, somebody else may have registered it with a link that an owner of an account saw.
+ */
 export async function grantOperator(deps: AuditDeps, { email }: { email: string }): Promise<Operator> {
-  const user = await findUserByEmail(deps.db, normalizeEmail(email))
+  const user = await findInvitedUser(deps.db, normalizeEmail(email))
   if (!user)
     throw new ServiceError('NOT_FOUND', `No user has the email address ${JSON.stringify(email)}.`, {
       remedy: 'Invite them to an account first: waybill owner invite ACC --email EMAIL',
+    })
+  if (!user.isVerified)
+    throw new ServiceError('SETTING_REFUSED', `Nobody has proved to receive emails at ${JSON.stringify(email)}.`, {
+      remedy: 'Send them a link that proves it, then grant again: waybill owner invite ACC --email EMAIL',
     })
   await deps.db
     .insertInto('operators')

@@ -192,10 +192,21 @@ describe('an invitation to an address that another tenant registered first', () 
     expect((await impostor.query('member.list', { accountId })).statusCode).toBe(404)
   })
 
-  test('keeps the credentials of an operator, whom the command line has vouched for', async () => {
+  test('does not become an operator before the address is proved', async () => {
+    const email = 'registered7@example.com'
+    await register(email)
+
+    const early = grantOperator(server.deps, { email })
+    await expect(early).rejects.toMatchObject({ code: 'SETTING_REFUSED', remedy: expect.stringContaining('invite') })
+    await resetByEmail(email, 'chosen by the victim')
+
+    expect(await grantOperator(server.deps, { email })).toMatchObject({ email, twoFactor: false })
+  })
+
+  test('keeps the credentials of an operator, whom the command line of an earlier version has vouched for', async () => {
     const email = 'registered5@example.com'
     const impostor = await register(email)
-    await grantOperator(server.deps, { email })
+    await sql`insert into operators (owner_id) select id from owners where email = ${email}`.execute(server.deps.db)
     const { accountId } = await server.account()
     const token = tokenOf((await inviteUser(server.deps, accountId, { email, role: 'owner' })).path)
 
