@@ -51,11 +51,12 @@ export async function removeMemberAsOperator(
  */
 export async function setMemberRole(
   { db }: Pick<Deps, 'db'>,
-  accountId: string,
+  by: ChangedBy,
   { email, role }: { email: string; role: Role },
 ): Promise<Member> {
+  const { accountId } = by
   return db.transaction().execute(async (trx) => {
-    const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: role === 'owner' })
+    const member = await requireOtherOwner(trx, by, { email, allowLastOwner: role === 'owner' })
     await saveRole(trx, { accountId, userId: member.userId, role })
     await deleteInvitation(trx, accountId, normalizeEmail(email), { keepPasswordLink: true })
     if (role !== 'owner') await deleteInvitationsOf(trx, accountId, member.email)
@@ -67,9 +68,10 @@ export async function setMemberRole(
  * Removes a member from one account, which keeps at least one owner. Sessions stay: they apply to all accounts of the
  * user, and roles are read for every request. A user without another account is deleted with their sessions.
  */
-export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
+export async function removeMember({ db }: Pick<Deps, 'db'>, by: ChangedBy, email: string): Promise<void> {
+  const { accountId } = by
   await db.transaction().execute(async (trx) => {
-    const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: false })
+    const member = await requireOtherOwner(trx, by, { email, allowLastOwner: false })
     const { userId } = member
     await deleteRole(trx, accountId, userId)
     await deleteInvitation(trx, accountId, normalizeEmail(email))
@@ -78,13 +80,23 @@ export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, 
   })
 }
 
-/** Returns the member; throws if they are the last owner, unless `allowLastOwner` is set. */
+/** An account, and the user who changes its members as an owner. */
+interface ChangedBy {
+  accountId: string
+  userId: string
+}
+
+/**
+ * Returns the member; throws if they are the last owner, unless `allowLastOwner` is set. Checks the owner again, who may
+ * have been removed since the call was authorized.
+ */
 async function requireOtherOwner(
   trx: Kysely<Database>,
-  accountId: string,
+  { accountId, userId: changedBy }: ChangedBy,
   { email, allowLastOwner }: { email: string; allowLastOwner: boolean },
 ) {
   const owners = await lockOwners(trx, accountId)
+  if (!owners.includes(changedBy)) throw new ServiceError('ROLE_REQUIRED', errorFacts.viewer())
   const member = await findMember(trx, accountId, email)
   if (!member) throw new ServiceError('NOT_FOUND', errorFacts.noMember())
   if (!allowLastOwner && owners.every((userId) => userId === member.userId))

@@ -7,7 +7,7 @@ import { removeMemberAsOperator, resetPassword } from '../../src/users/change-me
 import { inviteUser } from '../../src/users/invitation.ts'
 import { lockOwners } from '../../src/users/store.ts'
 import { forFile } from '../support/lifetime.ts'
-import { accountWithOwner, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
+import { accountWithOwner, type SettingsResponse, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 
@@ -133,31 +133,29 @@ test.each<[string, (inviter: TestOwner) => Promise<unknown>]>([
   expect(emails).toEqual([{ recipient: other }])
 })
 
-test('rejects an invitation whose sender is removed at the same moment', async () => {
-  const inviter = await signedInOwner(server, account.accountId)
-  const email = newAddress()
+test.each<{ change: string; start: (by: TestOwner, email: string) => Promise<SettingsResponse<unknown>> }>([
+  { change: 'an invitation', start: (by) => of(account).invite(by, newAddress(), 'owner') },
+  { change: 'a new role', start: (by, email) => of(account).setRole(by, email, 'owner') },
+  { change: 'a removal', start: (by, email) => of(account).remove(by, email) },
+])('rejects $change by an owner who is removed at the same moment', async ({ start }) => {
+  const removed = await signedInOwner(server, account.accountId)
+  const { email } = await signedInOwner(server, account.accountId, { role: 'viewer' })
+  const [members, invitations] = [await of(account).members(owner), await of(account).invitations(owner)]
 
-  const inviting = await server.deps.db.transaction().execute(async (trx) => {
+  const changing = await server.deps.db.transaction().execute(async (trx) => {
     await lockOwners(trx, account.accountId)
-    const started = of(account).invite(inviter, email, 'owner')
-    await expect
-      .poll(async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%"owner_roles"%'`.execute(
-          server.deps.db,
-        )
-        return rows.length
-      })
-      .toBe(1)
-    await sql`delete from owner_roles where owner_id = (select id from owners where email = ${inviter.email})`.execute(
+    const started = start(removed, email)
+    await expect.poll(() => lockWaits(server.deps.db, '%"owner_roles"%')).toHaveLength(1)
+    await sql`delete from owner_roles where owner_id = (select id from owners where email = ${removed.email})`.execute(
       trx,
     )
     return { started }
   })
 
-  expect((await inviting.started).error.data).toMatchObject({ code: 'ROLE_REQUIRED' })
-  expect((await of(account).invitations(owner)).data.items).not.toContainEqual(expect.objectContaining({ email }))
+  expect((await changing.started).error.data).toMatchObject({ code: 'ROLE_REQUIRED' })
+  const isOther = (member: { email: string }) => member.email !== removed.email
+  expect((await of(account).members(owner)).data.items).toEqual(members.data.items.filter(isOther))
+  expect((await of(account).invitations(owner)).data).toEqual(invitations.data)
 })
 
 test('does not list or revoke the password link of an operator as an invitation', async () => {

@@ -87,9 +87,10 @@ function showSuspension(suspendedAt: Date | null) {
 
 const memberHandlers: DashboardHandlers<DashboardContracts['settings']['member']> = {
   list: async ({ db }, _call, { accountId }) => ({ items: await findMembers(db, accountId) }),
-  setRole: (deps, _call, { accountId, ...change }) => setMemberRole(deps, accountId, change),
-  remove: async (deps, _call, { accountId, email }) => {
-    await removeMember(deps, accountId, email)
+  setRole: (deps, call, { accountId, ...change }) =>
+    setMemberRole(deps, { accountId, userId: call.user().userId }, change),
+  remove: async (deps, call, { accountId, email }) => {
+    await removeMember(deps, { accountId, userId: call.user().userId }, email)
     return { removed: true }
   },
   invite: (deps, call, { accountId, ...invitation }) =>
