@@ -70,7 +70,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           matcher: ({ path = '' }) => passwordPaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const user = await findUser(ctx)
-            if (!user) return
+            if (!user || (ctx.path !== signInPath && user.session === undefined)) throw signedOut()
             const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
             if (user.session !== undefined || source) recognizeCaller()
@@ -83,7 +83,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
           matcher: ({ path = '' }) => codePaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const user = await findUser(ctx)
-            if (!user) return
+            if (!user) throw noPendingSignIn(deps)
             const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
             if (user.session === undefined && source?.kind !== 'browser')
@@ -138,11 +138,26 @@ type Context = Parameters<typeof getSessionFromCtx>[0]
  */
 async function assertSecondFactor(ctx: Context): Promise<void> {
   const session = await getSessionFromCtx(ctx)
-  if (!session || session.user['twoFactorEnabled'] !== true || session.session['secondFactor'] === true) return
+  if (!session) throw signedOut()
+  if (session.user['twoFactorEnabled'] !== true || session.session['secondFactor'] === true) return
   throw new APIError('FORBIDDEN', {
     code: 'SECOND_FACTOR_REQUIRED',
     message: 'Sign in with a code of your authenticator app first.',
   })
+}
+
+/**
+ * better-auth reads the session again, and takes one that cannot be read for none. The guard must not let pass what it
+ * could neither check nor count.
+ */
+function signedOut(): APIError {
+  return new APIError('UNAUTHORIZED', { code: 'UNAUTHORIZED', message: 'Unauthorized' })
+}
+
+/** As `signedOut`, for a code that belongs neither to a session nor to a sign-in that waits for it. */
+function noPendingSignIn({ onSignIn }: GuardDeps): APIError {
+  onSignIn?.('refused')
+  return new APIError('UNAUTHORIZED', { code: 'INVALID_TWO_FACTOR_COOKIE', message: 'Invalid two factor cookie' })
 }
 
 /** Whether a request starts a session because of a password that was checked before. */

@@ -1,3 +1,4 @@
+import { type KyselyPlugin, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
@@ -150,6 +151,35 @@ test.each(['/two-factor/enable', '/two-factor/disable'])(
     expect(later.statusCode).toBe(200)
   },
 )
+
+test.each([
+  { path: '/two-factor/enable', body: { password: 'correct horse battery staple' }, code: 'UNAUTHORIZED' },
+  { path: '/two-factor/disable', body: { password: 'correct horse battery staple' }, code: 'UNAUTHORIZED' },
+  { path: '/change-password', body: { currentPassword: 'a guess', newPassword: 'x'.repeat(12) }, code: 'UNAUTHORIZED' },
+  { path: '/two-factor/verify-totp', body: { code: '000000' }, code: 'INVALID_TWO_FACTOR_COOKIE' },
+])('rejects $path if the session cannot be read when it is checked and counted', async ({ path, body, code }) => {
+  const { owner } = await accountWithOwner(server)
+  await sql`update owners set "twoFactorEnabled" = true where email = ${owner.email}`.execute(server.deps.db)
+  let reads = 0
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node: query }) => {
+      if (query.kind === 'SelectQueryNode' && JSON.stringify(query.from).includes('"owner_sessions"')) reads += 1
+      // The first read is one of the server, and better-auth itself reads the session after the guard.
+      if (reads === 2 || reads === 3) throw new Error('the session cannot be read')
+      return query
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+  const node = await nodeForTest(server, { deps: { db: server.deps.db.withPlugin(plugin) } })
+
+  const response = await node.request('POST', `/settings/auth${path}`, {
+    headers: { origin: node.url, cookie: owner.cookie(), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+  expect(reads).toBeGreaterThan(1)
+  expect([response.statusCode, response.json()]).toMatchObject([401, { code }])
+})
 
 test('encrypts the shared secret and backup codes and keeps them after a rekey', async () => {
   const { owner } = await accountWithOwner(server)
