@@ -119,18 +119,22 @@ export async function findCountLimits(db: Kysely<Database>, accountId: string): 
 }
 
 interface CountFilter {
-  sinceDay?: string | undefined
-  untilDay?: string | undefined
+  from?: Date | undefined
+  /** Exclusive. */
+  until?: Date | undefined
   status?: MessageStatus | undefined
   failure?: FailureStage | undefined
   errorCode?: string | undefined
 }
 
-/** Counts the messages of whole UTC days, without pending ones. */
+/**
+ * Counts messages without pending ones. The quarter-hours at both ends count as a whole, and so do the UTC days where only
+ * days are counted.
+ */
 export async function sumCounts(
   db: Kysely<Database>,
   accountId: string,
-  { sinceDay = '-infinity', untilDay = 'infinity', status, failure, errorCode }: CountFilter,
+  { from, until, status, failure, errorCode }: CountFilter,
 ): Promise<number> {
   // Counts of messages without a code have an empty one.
   const codes = errorCode === undefined ? undefined : errorCode === unknownCode ? [unknownCode, ''] : [errorCode]
@@ -140,10 +144,11 @@ export async function sumCounts(
       and (${failure ?? null}::text is null
         or (status = 'failed' and accepted = (${failure ?? null}::text = 'undelivered')))
       and (${codes ?? null}::text[] is null or (status = 'failed' and error_code = any(${codes ?? null}::text[])))`
-  const inDays = sql`day between ${sinceDay}::date and ${untilDay}::date`
+  const [start, end] = [from ?? '-infinity', until ?? 'infinity']
+  const inDays = sql`
+    day >= (${start}::timestamptz at time zone 'UTC')::date and day < ${end}::timestamptz at time zone 'UTC'`
   const inBuckets = sql`
-    start >= ${sinceDay}::date::timestamp at time zone 'UTC'
-      and start < (${untilDay}::date + 1)::timestamp at time zone 'UTC'`
+    start >= date_bin('15 minutes', ${start}::timestamptz, 'epoch') and start < ${end}::timestamptz`
   const { rows } = await sql<{ count: number }>`
     select coalesce(sum(count), 0)::integer as count
     from (

@@ -140,11 +140,15 @@ export async function countMessages(
   // There are no stored counts by recipient, external ID or message ID.
   if (filter.to !== undefined || filter.externalId !== undefined || filter.idStart !== undefined)
     return { count, kind: 'minimum' }
-  const period = { sinceDay: filters.from?.slice(0, 10), untilDay: filters.until?.slice(0, 10) }
+  const period = { from: toDate(filters.from), until: toDate(filters.until) }
   const estimate = isCounted(filter)
-    ? await sumCounts(db, accountId, { ...period, ...filter })
+    ? await sumCounts(db, accountId, { ...filter, ...period })
     : Math.round((count / maxExamined) * (await sumCounts(db, accountId, period)))
   return estimate > count ? { count: estimate, kind: 'estimate' } : { count, kind: 'minimum' }
+}
+
+function toDate(time: string | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time)
 }
 
 /** Pending messages are not in the counts. */

@@ -28,6 +28,7 @@ afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
+const startOf = (time: Date) => new Date(dateOf(time))
 const daysAgo = (days: number) => new Date(today.getTime() - days * day)
 const range = (from: number, until: number) => ({ from: dateOf(daysAgo(from)), until: dateOf(daysAgo(until)) })
 
@@ -83,7 +84,7 @@ async function readFigures(): Promise<unknown> {
   const costs = await read('cost.get', { accountId, days: 30 })
   const filters = [{}, { errorCode: 'UNKNOWN' }, { errorCode: '131026' }, { failure: 'rejected' }] as const
   const sums = filters.flatMap((filter) =>
-    [4, 5, 12].map((ago) => ({ ...filter, sinceDay: dateOf(daysAgo(ago)), untilDay: dateOf(daysAgo(ago - 2)) })),
+    [4, 5, 12].map((ago) => ({ ...filter, from: startOf(daysAgo(ago)), until: startOf(daysAgo(ago - 3)) })),
   )
   return {
     overviews,

@@ -266,6 +266,34 @@ test('estimates a count beyond the messages that it examines', async () => {
   expect(await count({ search: 'even', until: '2020-01-01T00:00:00Z' })).toEqual({ count: 0, kind: 'exact' })
 })
 
+test('estimates from the counts of the period only', async () => {
+  const customer = await server.account()
+  for (const externalId of ['a', 'b', 'c']) await customer.post('/api/v1/message/send', { ...example, externalId })
+  await foldCounts(server.deps.db)
+  const from = new Date(Math.floor(Date.now() / 900_000) * 900_000 - 900_000)
+  const until = new Date((Math.floor(Date.now() / 86_400_000) + 2) * 86_400_000)
+  const oldDay = new Date(until.getTime() - 40 * 86_400_000)
+  const addBucket = (start: Date, count: number) =>
+    sql`
+      insert into message_count_buckets (account_id, start, status, accepted, error_code, delivery_seconds, count)
+      values (${customer.accountId}, ${start}, 'sent', true, '', -1, ${count})`.execute(server.deps.db)
+  await addBucket(new Date(from.getTime() - 900_000), 100)
+  await addBucket(until, 200)
+  await sql`
+    insert into message_counts (account_id, day, status, accepted, error_code, delivery_seconds, count)
+    select ${customer.accountId}, (${oldDay}::timestamptz at time zone 'UTC')::date + day, 'sent', true, '', -1, count
+    from (values (-1, 1000), (0, 2000), (40, 4000)) days (day, count)`.execute(server.deps.db)
+  const estimate = async (start: Date) => {
+    const period = { from: start.toISOString(), until: until.toISOString() }
+    return (await countMessages(server.deps, customer, period, 2)).count
+  }
+
+  expect(await estimate(from)).toBe(3)
+  // A quarter of an hour counts as a whole, and so does an old day.
+  expect(await estimate(new Date(from.getTime() - 1))).toBe(103)
+  expect(await estimate(new Date(oldDay.getTime() + 3_600_000))).toBe(2103)
+})
+
 test('examines a bounded number of messages per page in a search for parts', async () => {
   const customer = await server.account()
   for (const externalId of ['a-1', 'b-1', 'b-2', 'b-3', 'a-2', 'b-4'])
