@@ -5,10 +5,15 @@ import type { ListedTemplate } from '../whatsapp/template-management.ts'
 export interface Listing {
   accountId: string
   wabaId: string
-  /** When the listing was requested: of two overlapping syncs, the later one wins. */
+  /** When the listing was requested, by the database clock: of two overlapping syncs, the later one wins. */
   listedAt: Date
   /** Each name and language occurs once. */
   templates: ListedTemplate[]
+}
+
+/** A time in the future was stored before a clock was set back, so it is older than every list. */
+function untilNow(column: string) {
+  return sql<Date>`case when ${sql.ref(column)} <= clock_timestamp() then ${sql.ref(column)} else '-infinity' end`
 }
 
 /** Stores listed templates and marks the others as deleted, unless a later list has been stored. */
@@ -25,7 +30,7 @@ export async function storeListing(db: Kysely<Database>, listing: Listing): Prom
 async function recordSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<boolean> {
   const rows = await db
     .updateTable('whatsapp_accounts')
-    .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
+    .set({ templates_synced_at: sql<Date>`greatest(${untilNow('templates_synced_at')}, ${listedAt}::timestamptz)` })
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .returning('templates_synced_at as syncedAt')
@@ -64,7 +69,7 @@ async function upsertTemplates(
       upcoming_category = ${stillAnnounced('templates.upcoming_category', 'excluded.upcoming_category')},
       category_changes_at = ${stillAnnounced('templates.category_changes_at', 'null')},
       synced_at = excluded.synced_at
-    where templates.synced_at <= excluded.synced_at
+    where ${untilNow('templates.synced_at')} <= excluded.synced_at
   `.execute(db)
 }
 
@@ -90,7 +95,7 @@ async function markDeleted(db: Kysely<Database>, { accountId, wabaId, listedAt }
     .set({ status: 'DELETED', upcoming_category: null, synced_at: listedAt })
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
-    .where('synced_at', '<', listedAt)
+    .where(untilNow('synced_at'), '<', listedAt)
     .where('status', '<>', 'DELETED')
     .execute()
 }

@@ -2,6 +2,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import { inEnglish } from '../../contracts/facts/fact.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
+import { readDatabaseClock } from '../platform/db/clock.ts'
 import { processDue } from '../platform/process-due.ts'
 import { deactivateRefused } from '../whatsapp-accounts/change.ts'
 import { openAccessToken, unreadableToken } from '../whatsapp-accounts/secrets.ts'
@@ -83,7 +84,7 @@ async function list(
 ): Promise<Listing | string> {
   let reason = ''
   for (const whatsAppAccount of whatsAppAccounts) {
-    const listedAt = deps.now()
+    const listedAt = await readDatabaseClock(deps.db)
     const ref = { accountId, whatsAppAccountId: whatsAppAccount.id }
     const accessToken = openAccessToken(deps, ref, whatsAppAccount.accessTokenEncrypted)
     if (accessToken === undefined) {

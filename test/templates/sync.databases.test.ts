@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
 import { listWhatsAppAccounts } from '../../src/whatsapp-accounts/whatsapp-account.ts'
+import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { storeSubmitted } from '../../src/templates/changes/store.ts'
 import { findLastSync } from '../../src/templates/store.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
@@ -124,13 +126,30 @@ test('keeps all templates if one is created while they are listed', async () => 
   deps.listings['100 secret'] = found(listed('a'), listed('b', { status: 'PENDING' }))
   await syncTemplates(deps, accountId)
   deps.whatsapp.listTemplates = async () => {
-    const created = { template: listed('c'), requestedCategory: 'UTILITY', at: deps.now() }
+    const created = { template: listed('c'), requestedCategory: 'UTILITY', at: await readDatabaseClock(deps.db) }
     await storeSubmitted(deps.db, { accountId, wabaId: '100' }, created)
     return found(listed('a'), listed('b'))
   }
   await syncTemplates(deps, accountId)
 
   expect(await statuses()).toEqual({ '100 a en': 'APPROVED', '100 b en': 'APPROVED', '100 c en': 'APPROVED' })
+})
+
+test('stores what WhatsApp lists after a clock was ahead', async () => {
+  await add('1', 'A')
+  deps.listings['1 A'] = found(listed('goes'), listed('stays'))
+  await syncTemplates({ ...deps, now: () => new Date(Date.now() + 3_600_000) }, accountId)
+  deps.listings['1 A'] = found(listed('stays', { status: 'PAUSED' }))
+  await syncTemplates(deps, accountId)
+  expect(await statuses()).toEqual({ '1 goes en': 'DELETED', '1 stays en': 'PAUSED' })
+
+  // The clock of the database was ahead, or a version that stored the time of a node synced.
+  const future = sql<Date>`now() + interval '1 hour'`
+  await deps.db.updateTable('whatsapp_accounts').set({ templates_synced_at: future }).execute()
+  await deps.db.updateTable('templates').set({ synced_at: future, status: 'APPROVED' }).execute()
+  await syncTemplates(deps, accountId)
+
+  expect(await statuses()).toEqual({ '1 goes en': 'DELETED', '1 stays en': 'PAUSED' })
 })
 
 test('lists each WABA once with its own token, even if several numbers share it', async () => {
@@ -199,11 +218,11 @@ test('records when a WABA was last synced, even if it has no templates', async (
   await add('2', 'B')
   deps.listings['2 B'] = found()
   const before = await findLastSync(deps.db, accountId, '1')
-  const later = new Date(Date.now() + 60_000)
+  const later = await readDatabaseClock(deps.db)
 
-  await syncWaba({ ...deps, now: () => later }, accountId, '2')
+  await syncWaba(deps, accountId, '2')
 
-  expect(await findLastSync(deps.db, accountId, '2')).toEqual(later)
+  expect((await findLastSync(deps.db, accountId, '2'))?.getTime()).toBeGreaterThanOrEqual(later.getTime())
   expect(await findLastSync(deps.db, accountId, '1')).toEqual(before)
 })
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { deleteTemplate as contract } from '../../../contracts/api/template-changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { isUnknownObject } from '../../whatsapp/error-codes.ts'
 import { findTemplate, type TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
@@ -43,7 +44,7 @@ export async function deleteTemplate(
   if (!deleted.ok && !(isRefused && (await areMissing(deps, accessToken, chosen))))
     throw await explainTemplateFailure(deps, account, deleted)
   const languages = chosen.map((row) => row.language)
-  await markTemplatesDeleted(deps.db, key, { languages, at: deps.now() })
+  await markTemplatesDeleted(deps.db, key, { languages, at: await readDatabaseClock(deps.db) })
   return { name, languages }
 }
 

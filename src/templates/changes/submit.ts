@@ -7,6 +7,7 @@ import type {
 } from '../../../contracts/templates/definition.ts'
 import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
 import type { Deps } from '../../deps.ts'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { cutBase, toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import { scheduleSync } from '../../whatsapp-accounts/store.ts'
@@ -76,7 +77,8 @@ export async function storeAsListed(
         parameterFormat: toParameterFormat(template),
         components: toComponents(template),
       }
-  await storeSubmitted(deps.db, account, { template: listed, requestedCategory: template.category, at: deps.now() })
+  const at = await readDatabaseClock(deps.db)
+  await storeSubmitted(deps.db, account, { template: listed, requestedCategory: template.category, at })
   if (!read.ok) await scheduleSync(deps.db, account.accountId, account.wabaId)
   return listed
 }

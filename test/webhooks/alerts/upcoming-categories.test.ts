@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import type { OwnTemplate } from '../../../contracts/dashboard/template.ts'
@@ -198,7 +199,8 @@ test('ends an announcement that the list no longer shows', async () => {
 test('ends an announcement of a callback that the list does not show an hour later', async () => {
   await receive(announcement)
   await announce()
-  now = new Date(Date.now() + 3_700_000)
+  const anHourAgo = sql<Date>`now() - interval '61 minutes'`
+  await server.deps.db.updateTable('templates').set({ upcoming_reported_at: anHourAgo }).execute()
   await sync()
 
   await expectOver('UTILITY')
