@@ -126,21 +126,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   },
   message_counts: {
     type: 'messageCount',
-    read: async function* ({ db }, accountId) {
-      const { rows } = await sql<object>`
-        select to_char(day, 'YYYY-MM-DD') as day, status, accepted, error_code as "errorCode",
-          delivery_seconds as "deliverySeconds", whatsapp_account_id as "whatsAppAccountId", template_name as template,
-          country, pricing, sum(count)::integer as count
-        from (
-          select ${counted}, day from message_counts where account_id = ${accountId}
-          union all
-          select ${counted}, (start at time zone 'UTC')::date from message_count_buckets where account_id = ${accountId}
-        ) counts
-        group by 1, 2, 3, 4, 5, 6, 7, 8, 9
-        having sum(count) <> 0
-        order by 1, 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
-      yield rows
-    },
+    read: ({ db }, accountId) => readCounts(db, accountId),
   },
   message_count_buckets: { excluded: 'added to the days of message_counts in the export' },
   message_count_templates: { excluded: 'names that are in message_counts' },
@@ -253,6 +239,38 @@ const pageSize = 500
 const counted = sql.raw(
   'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, pricing, count',
 )
+
+/** Reads a day at a time, because the counts of an account can be many. */
+async function* readCounts(db: Kysely<Database>, accountId: string): Pages {
+  for (let day = await findCountedDay(db, accountId, '-infinity'); day !== null;) {
+    const { rows } = await sql<object>`
+      select to_char(${day}::date, 'YYYY-MM-DD') as day, status, accepted, error_code as "errorCode",
+        delivery_seconds as "deliverySeconds", whatsapp_account_id as "whatsAppAccountId", template_name as template,
+        country, pricing, sum(count)::integer as count
+      from (
+        select ${counted} from message_counts where account_id = ${accountId} and day = ${day}::date
+        union all
+        select ${counted} from message_count_buckets where account_id = ${accountId}
+          and start >= ${day}::date::timestamp at time zone 'UTC'
+          and start < (${day}::date + 1)::timestamp at time zone 'UTC'
+      ) counts
+      group by 2, 3, 4, 5, 6, 7, 8, 9
+      having sum(count) <> 0
+      order by 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
+    yield rows
+    day = await findCountedDay(db, accountId, day)
+  }
+}
+
+async function findCountedDay(db: Kysely<Database>, accountId: string, after: string): Promise<string | null> {
+  const { rows } = await sql<{ day: string | null }>`
+    select least(
+      (select min(day) from message_counts where account_id = ${accountId} and day > ${after}::date),
+      (select (min(start) at time zone 'UTC')::date from message_count_buckets
+        where account_id = ${accountId} and start >= (${after}::date + 1)::timestamp at time zone 'UTC')
+    )::text as day`.execute(db)
+  return rows[0]?.day ?? null
+}
 
 /** How to read the rows of a table as records. */
 export interface PageQuery<Row> {

@@ -120,6 +120,29 @@ test('exports each message once across several pages', async () => {
   expect(ids.length).toBe(1_201)
 })
 
+test('exports the counts of each day, whether they are stored by day or by quarter of an hour', async () => {
+  const { accountId } = await server.account()
+  await sql`
+    with day as (
+      insert into message_counts (account_id, day, status, accepted, error_code, delivery_seconds, count)
+      values (${accountId}, '2026-01-02', 'sent', true, '', -1, 1), (${accountId}, '2026-01-04', 'sent', true, '', -1, 2)
+    )
+    insert into message_count_buckets (account_id, start, status, accepted, error_code, delivery_seconds, count)
+    values (${accountId}, '2026-01-03T00:00:00Z', 'read', true, '', 5, 9),
+      (${accountId}, '2026-01-03T23:45:00Z', 'read', true, '', 5, -9),
+      (${accountId}, '2026-01-04T23:45:00Z', 'sent', true, '', -1, 4),
+      (${accountId}, '2026-01-05T00:00:00Z', 'sent', true, '', -1, 8)`.execute(server.deps.db)
+
+  const { lines } = await exportLines(accountId)
+
+  const counts = lines.filter(({ type }) => type === 'messageCount').map(({ data }) => data)
+  expect(counts.map(({ day, status: state, count }) => [day, state, count])).toEqual([
+    ['2026-01-02', 'sent', 1],
+    ['2026-01-04', 'sent', 6],
+    ['2026-01-05', 'sent', 8],
+  ])
+})
+
 async function insertMessages(account: TestAccount, count: number): Promise<void> {
   const ids = Array.from({ length: count }, () => server.deps.newId('msg'))
   await sql`
