@@ -5,6 +5,7 @@ import { findFirstShown } from '../../messages/contents/store.ts'
 import { findKeysOf } from '../../messages/recipients/store.ts'
 import { findAccountsWithNames } from '../../messages/suppressions/erased-store.ts'
 import { spellingsOf, storedKeysOf } from '../../messages/suppressions/number-key.ts'
+import { listKeyRanges, type Range } from '../../platform/db/leaf-tables.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { events, type ExportDeps, identities, messages, type PageQuery, readPages, suppressions } from './export.ts'
 
@@ -101,10 +102,17 @@ async function* readContentsOf({ db, now, secrets }: ExportDeps, accountId: stri
   })
 }
 
-/** Events that mention the person only in the words of somebody else are of that person. */
+/**
+ * Events that mention the person only in the words of somebody else are of that person. Few of an account's events match,
+ * so a page of matches could take a long statement.
+ */
 async function* readEventsOf({ db }: ExportDeps, accountId: string, names: readonly string[]): Pages {
-  const pages = readPages(db, accountId, { ...events, where: sql`payload ~ ${matchNames(names).pattern}` })
-  for await (const page of pages) yield page.filter((record) => isAbout(record, new Set(names)))
+  const { pattern } = matchNames(names)
+  const ofAccount: Range = sql`account_id = ${accountId}`
+  for await (const range of listKeyRanges(db, { name: events.table, key: events.key }, ofAccount)) {
+    const pages = readPages(db, accountId, { ...events, where: sql`${range} and payload ~ ${pattern}` })
+    for await (const page of pages) yield page.filter((record) => isAbout(record, new Set(names)))
+  }
 }
 
 /** Fields of events with the name of a person: whom a message is for, who replied, and who opted out. */

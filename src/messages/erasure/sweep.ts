@@ -1,6 +1,14 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
-import { countBlocks, findColumnTypes, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import {
+  countBlocks,
+  findColumnTypes,
+  findLeafTables,
+  type LeafTable,
+  listKeyRanges,
+  type Range,
+  rowsPerRange,
+} from '../../platform/db/leaf-tables.ts'
 import { type NumberColumn, numberColumns } from '../../platform/db/number-columns.ts'
 import { retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -28,8 +36,6 @@ export interface SweepProgress {
   rows: number
 }
 
-/** Rows per statement: few enough to take milliseconds, so that the server stays responsive. */
-const rowsPerStatement = 2_000
 const blocksPerStatement = 128
 
 export function listColumnGroups(): ColumnGroup[] {
@@ -62,32 +68,11 @@ export async function sweep(
           erased[group.table] = (erased[group.table] ?? 0) + 1
           if (hadReply) replies += 1
         }
-        rows += rowsPerStatement
-        if (rows % (100 * rowsPerStatement) === 0) report({ table: group.table, rows })
+        rows += rowsPerRange
+        if (rows % (100 * rowsPerRange) === 0) report({ table: group.table, rows })
       }
   }
   return { erased, replies, accountIds }
-}
-
-type Range = RawBuilder<boolean>
-
-/** Ranges of the primary key, so that a row stays in its range even if it is updated in the meantime. */
-async function* listKeyRanges(db: Kysely<Database>, { name, key }: LeafTable): AsyncGenerator<Range> {
-  const columns = sql.join(key.map((column) => sql.ref(column)))
-  for (let after: string[] | undefined; ;) {
-    const from: Range = after === undefined ? sql`true` : sql`(${columns}) > (${sql.join(after)})`
-    const { rows } = await sql<Record<string, string>>`
-      select ${columns} from ${sql.table(name)} where ${from}
-      order by ${columns} offset ${sql.lit(rowsPerStatement - 1)} limit 1`.execute(db)
-    const [last] = rows
-    if (!last) {
-      yield from
-      return
-    }
-    const until = key.map((column) => String(last[column]))
-    yield sql`${from} and (${columns}) <= (${sql.join(until)})`
-    after = until
-  }
 }
 
 /** For a table without a primary key, whose rows are never updated and therefore never move. */

@@ -44,6 +44,34 @@ export async function* blockRanges(db: Kysely<Database>, table: string): AsyncGe
   }
 }
 
+/** Few enough for a statement of milliseconds, so that the server stays responsive. */
+export const rowsPerRange = 2_000
+
+export type Range = RawBuilder<boolean>
+
+/** Yields ranges of a key, so that a row stays in its range even if it is updated in the meantime. */
+export async function* listKeyRanges(
+  db: Kysely<Database>,
+  { name, key }: LeafTable,
+  where: Range = sql`true`,
+): AsyncGenerator<Range> {
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  for (let after: string[] | undefined; ;) {
+    const from: Range = after === undefined ? where : sql`${where} and (${columns}) > (${sql.join(after)})`
+    const { rows } = await sql<Record<string, string>>`
+      select ${columns} from ${sql.table(name)} where ${from}
+      order by ${columns} offset ${sql.lit(rowsPerRange - 1)} limit 1`.execute(db)
+    const [last] = rows
+    if (!last) {
+      yield from
+      return
+    }
+    const until = key.map((column) => String(last[column]))
+    yield sql`${from} and (${columns}) <= (${sql.join(until)})`
+    after = until
+  }
+}
+
 /** Types of columns, such as `text` or `jsonb`, in the order of the names. */
 export async function findColumnTypes(db: Kysely<Database>, table: string, columns: string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string; type: string }>`

@@ -1,4 +1,6 @@
+import { type KyselyPlugin, sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { exportRecipient } from '../../../src/cli/account-data/export-recipient.ts'
 import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
 import { parseLine } from '../../../src/cli/syntax.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
@@ -107,6 +109,34 @@ test('exports more records than a page has, as one JSON document', async () => {
 
   const messages = exported.records.filter(({ type }) => type === 'message')
   expect(new Set(messages.map(({ data }) => data['messageId']))).toEqual(ids)
+})
+
+test('reads the events of an account in short statements', async () => {
+  const { db, newId } = server.deps
+  const { accountId } = await server.account()
+  const [number, count] = ['34600700006', 4_500]
+  const ids = Array.from({ length: count }, () => newId('evt')).toSorted()
+  const recipients = ids.map((_, index) => ([0, 1_999, 2_000, 4_499].includes(index) ? number : '34600700007'))
+  await sql`
+    insert into events (account_id, id, type, message_id, payload, created_at)
+    select ${accountId}, id, 'message.sent', 'msg_1', json_build_object('data', json_build_object('to', recipient)), now()
+    from unnest(${ids}::text[], ${recipients}::text[]) as e (id, recipient)`.execute(db)
+  const statements: string[] = []
+  const recorder: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      statements.push(JSON.stringify(node))
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+  const deps = { ...server.deps, db: db.withPlugin(recorder) }
+
+  const pages = await Array.fromAsync(exportRecipient(deps, accountId, [number]))
+
+  expect(pages.flat().map(({ data }) => data)).toMatchObject(
+    [0, 1_999, 2_000, 4_499].map((index) => ({ eventId: ids[index] })),
+  )
+  expect(statements.filter((text) => text.includes('payload ~'))).toHaveLength(Math.ceil(count / 2_000))
 })
 
 test('says how much was erased, in the singular too', async () => {
