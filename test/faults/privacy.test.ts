@@ -117,14 +117,14 @@ test('erases the rest of a number after the command was killed', async () => {
 })
 
 test('removes the rest of an account after the command was killed', async () => {
-  const exists = async () => {
-    const found = await app.deps.db.selectFrom('accounts').select('id').where('id', '=', accountId).execute()
-    return found.length > 0
+  const isSuspended = async () => {
+    const found = await app.deps.db.selectFrom('accounts').select('suspended_at').where('id', '=', accountId).execute()
+    return found[0]?.suspended_at !== null
   }
   {
     await using _lock = await lockLastRow('events')
     const command = start(['account', 'remove', accountId, '--confirm', accountId])
-    await expect.poll(exists).toBe(false)
+    await expect.poll(isSuspended).toBe(true)
     await kill(command)
   }
   expect(await hasData(app.deps.db, accountId)).toBe(true)

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { markSuspended } from '../../accounts/store.ts'
 import { deleteByBlock } from '../../platform/db/delete-by-block.ts'
 import { blockRanges, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
 import { awaitRunningWrites, retryLocked } from '../../platform/db/locks.ts'
@@ -41,15 +42,16 @@ function startsWithAccount({ key }: LeafTable): boolean {
 }
 
 /**
- * Removes an account and all its data. The row of the account goes first, with its API key, numbers, endpoints and
- * members, in one transaction: from then on every process rejects its requests. The rest follows in short statements.
+ * Removes an account and all its data. Its API key, numbers, endpoints and members go first, in one transaction: from
+ * then on every process rejects its requests. The rest follows in short statements. The row of the account goes last,
+ * because it would take all rows that refer to it along, in one statement.
  */
 export async function removeAccount(
   db: Kysely<Database>,
   accountId: string,
   report: (progress: string) => void = () => {},
 ): Promise<RemovedRows> {
-  await retryLocked(() => db.transaction().execute((trx) => deleteAccountRow(trx, accountId)))
+  await retryLocked(() => db.transaction().execute((trx) => revokeAccess(trx, accountId)))
   const removed: RemovedRows = {}
   const tables = await listAccountTables(db)
   for (let pass = 1; pass <= maxPasses; pass += 1) {
@@ -63,6 +65,7 @@ export async function removeAccount(
     const settled = await awaitRunningWrites(db)
     if (found === 0 && settled) break
   }
+  await retryLocked(() => db.deleteFrom('accounts').where('id', '=', accountId).execute())
   return removed
 }
 
@@ -70,15 +73,27 @@ export async function removeAuditLog(db: Kysely<Database>, accountId: string): P
   for (const table of auditTables) await deleteRows(db, table, accountId, () => {})
 }
 
+const accessTables = [
+  'api_keys',
+  'whatsapp_accounts',
+  'webhook_endpoints',
+  'owner_roles',
+  'owner_invitations',
+  'operator_views',
+  // Otherwise, each deleted file would update the same row.
+  'media_usage',
+] as const
+
 /** A member who has no other account is deleted too. */
-async function deleteAccountRow(trx: Kysely<Database>, accountId: string): Promise<void> {
+async function revokeAccess(trx: Kysely<Database>, accountId: string): Promise<void> {
   const members = await trx
     .selectFrom('owner_roles')
     .select('owner_id as userId')
     .where('account_id', '=', accountId)
     .forUpdate()
     .execute()
-  await trx.deleteFrom('accounts').where('id', '=', accountId).execute()
+  await markSuspended(trx, accountId)
+  for (const table of accessTables) await trx.deleteFrom(table).where('account_id', '=', accountId).execute()
   for (const { userId } of members) await deleteUserWithoutRole(trx, userId)
 }
 
@@ -101,13 +116,29 @@ async function deleteRows(
 ): Promise<number> {
   let deleted = 0
   for (const leaf of await findLeafTables(db, table))
-    for await (const rows of startsWithAccount(leaf)
-      ? deleteByKey(db, leaf, accountId)
-      : deleteByBlock(db, leaf.name, sql`account_id = ${accountId}`)) {
+    for await (const rows of deleteLeafRows(db, leaf, accountId)) {
       deleted += rows
       if (rows > 0) report(`${table}: ${deleted} rows deleted`)
     }
   return deleted
+}
+
+function deleteLeafRows(db: Kysely<Database>, leaf: LeafTable, accountId: string): AsyncGenerator<number> {
+  if (leaf.name === 'media') return deleteMedia(db, accountId)
+  if (startsWithAccount(leaf)) return deleteByKey(db, leaf, accountId)
+  return deleteByBlock(db, leaf.name, sql`account_id = ${accountId}`)
+}
+
+/** Notes the files for deletion from the media store, as the trigger of the table does for an account without a row. */
+async function* deleteMedia(db: Kysely<Database>, accountId: string): AsyncGenerator<number> {
+  for await (const range of blockRanges(db, 'media')) {
+    const { numAffectedRows } = await retryLocked(() =>
+      sql`
+        with removed as (delete from media where ${range} and account_id = ${accountId} returning id)
+        insert into removed_media (id) select id from removed on conflict do nothing`.execute(db),
+    )
+    yield Number(numAffectedRows ?? 0)
+  }
 }
 
 async function* deleteByKey(db: Kysely<Database>, { name }: LeafTable, accountId: string): AsyncGenerator<number> {

@@ -1,6 +1,7 @@
 import { sql, type KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
 import { runHere } from '../run-command.ts'
+import { requireAccount } from '../../../src/accounts/account.ts'
 import { exportAccount, exportedTables } from '../../../src/cli/account-data/export.ts'
 import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
@@ -205,6 +206,38 @@ test('continues an interrupted removal', async () => {
   await removeAccount(server.deps.db, account.accountId)
 
   expect(await listTablesOf(account.accountId)).toEqual([])
+})
+
+test('deletes long lists in short statements, while the account is already locked out', async () => {
+  const { db } = server.deps
+  const account = await server.account()
+  const { accountId } = account
+  await sql`
+    insert into suppressions (account_id, number_key, id, to_number, suppressed, reason, since, changed_at)
+    select ${accountId}, 34600000000 + n, 'sup_' || n, 34600000000 + n, true, 'manual', now(), now()
+    from generate_series(1, 6000) n`.execute(db)
+  await sql`
+    insert into media (id, account_id, sha256, type, size_bytes, created_at, expires_at, stored_at)
+    select 'media_removed_' || n, ${accountId}, n::text, 'image/jpeg', 1, now(), now(), now()
+    from generate_series(1, 6000) n`.execute(db)
+  const interrupted = removeAccount(db, accountId, (progress) => {
+    if (progress.startsWith('suppressions')) throw new Error('interrupted')
+  })
+  await expect(interrupted).rejects.toThrow('interrupted')
+
+  expect((await account.get('/api/v1/message')).statusCode).toBe(401)
+  expect((await requireAccount(db, accountId)).suspendedAt).toBeDefined()
+  expect(await listTablesOf(accountId)).toContain('suppressions')
+
+  expect(await removeAccount(db, accountId)).toMatchObject({ suppressions: 1_000 })
+
+  expect(await listTablesOf(accountId)).toEqual([])
+  await expect(requireAccount(db, accountId)).rejects.toThrow(accountId)
+  const { numDeletedRows } = await db
+    .deleteFrom('removed_media')
+    .where('id', 'like', 'media_removed_%')
+    .executeTakeFirst()
+  expect(numDeletedRows).toBe(6_000n)
 })
 
 test('reads a table without an index by account in short statements', async () => {
