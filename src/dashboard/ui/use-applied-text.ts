@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 const waitMilliseconds = 400
 
-/** The text of a field, which is applied when the user stops typing. */
+/** The text of a field, which is applied when the user stops typing, or at once by `apply` and `clear`. */
 export function useAppliedText(value: string, onApply: (text: string) => void) {
   const [text, setText] = useState(value)
   // `value` follows the applied text with a delay. Only a different value replaces the input.
@@ -16,15 +16,22 @@ export function useAppliedText(value: string, onApply: (text: string) => void) {
       setText(value)
     }
   }
-  const apply = useDebouncedCallback((typed: string) => {
+  const applyText = (typed: string) => {
     const next = typed.trim()
     if (next === applied) return
     setApplied(next)
     onApply(next)
-  }, waitMilliseconds)
+  }
+  const apply = () => applyText(text)
+  // Applies what the field shows then, not what was typed: the text may have been replaced or cleared.
+  const applyLater = useDebouncedCallback(apply, waitMilliseconds)
   const change = (typed: string) => {
     setText(typed)
-    apply(typed)
+    applyLater()
   }
-  return { text, change, flush: apply.flush }
+  const clear = () => {
+    setText('')
+    applyText('')
+  }
+  return { text, change, apply, clear }
 }

@@ -198,6 +198,36 @@ test('keeps the filters in the URL and the focus in the field', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('clears the search, also one that is still being typed', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await send(account, 'order-2')
+  await openOfAccount('messages?search=order-1')
+  const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
+  await expect.poll(() => rows.count()).toBe(1)
+  const search = page.getByRole('searchbox', { name: 'Search messages' })
+
+  await page.getByRole('button', { name: 'Clear search' }).click()
+  await expect.poll(() => rows.count()).toBe(2)
+  expect(new URL(page.url()).search).toBe('')
+
+  await search.fill('order-2')
+  await expect.poll(() => rows.count()).toBe(1)
+  await page.clock.install()
+  // Both in one task, so that the second text still waits to be applied.
+  await search.evaluate((field: HTMLInputElement) => {
+    const setValue = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set
+    setValue?.call(field, 'order-23')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    for (const button of document.querySelectorAll('button')) if (button.textContent === 'Clear filters') button.click()
+  })
+  await expect.poll(() => rows.count()).toBe(2)
+  await page.clock.fastForward(1_000)
+  expect(new URL(page.url()).search).toBe('')
+  expect(await search.inputValue()).toBe('')
+  expect(pageErrors).toEqual([])
+})
+
 test('takes a custom range that is typed', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account, 'order-1')

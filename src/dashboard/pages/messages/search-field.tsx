@@ -15,7 +15,7 @@ const maxLength = 255
 
 /** One field for everything that identifies messages. Applied when the user stops typing. */
 export function SearchField({ value, onApply, ref }: SearchFieldProps) {
-  const { text, change, flush } = useAppliedText(value, onApply)
+  const { text, change, apply, clear } = useAppliedText(value, onApply)
   return (
     <TextInput
       ref={ref}
@@ -32,7 +32,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
       styles={{ input: { appearance: 'none' } }}
       onChange={(event) => change(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') flush()
+        if (event.key === 'Enter') apply()
       }}
       rightSection={
         text === '' ? (
@@ -40,14 +40,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
             /
           </Kbd>
         ) : (
-          <CloseButton
-            size="sm"
-            aria-label={t`Clear search`}
-            onClick={() => {
-              change('')
-              flush()
-            }}
-          />
+          <CloseButton size="sm" aria-label={t`Clear search`} onClick={clear} />
         )
       }
     />

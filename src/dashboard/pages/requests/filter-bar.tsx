@@ -100,7 +100,7 @@ interface AppliedFieldProps {
 
 /** Applied when the user stops typing or presses Enter. */
 function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: AppliedFieldProps) {
-  const { text, change, flush } = useAppliedText(value, onApply)
+  const { text, change, apply } = useAppliedText(value, onApply)
   return (
     <TextInput
       type="search"
@@ -113,7 +113,7 @@ function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: A
       spellCheck={false}
       onChange={(event) => change(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') flush()
+        if (event.key === 'Enter') apply()
       }}
     />
   )
