@@ -23,6 +23,7 @@ export const viewRanges = [
 /** Filters of the message log, as in the query of its URL. */
 export const ViewFilters = z.strictObject({
   status: MessageStatus.optional(),
+  outcome: z.literal('unknown').optional(),
   range: z.enum(viewRanges).optional(),
   from: Timestamp.optional(),
   until: Timestamp.optional(),

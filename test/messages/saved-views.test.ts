@@ -41,6 +41,15 @@ test('saves, replaces, renames and deletes a view', async () => {
   expect(await listViews(owner, accountId)).toEqual([])
 })
 
+test('saves a view of the messages whose outcome is unknown', async () => {
+  const { accountId, owner } = await setUp()
+  const unknown = { name: 'Unknown', filters: { status: 'pending', outcome: 'unknown' } }
+
+  expect((await owner.mutate('view.save', { accountId, ...unknown })).data).toEqual(unknown)
+
+  expect(await listViews(owner, accountId)).toEqual([unknown])
+})
+
 test('shows views only to the user who saved them, and only in their account', async () => {
   const { accountId, owner } = await setUp()
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })

@@ -226,11 +226,12 @@ function useViews(): View[] | undefined {
   return data?.items.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
 }
 
-function toViewFilters({ range, from, until, status, failure, parts, ...texts }: MessageFilters): ViewFilters {
+function toViewFilters({ range, from, until, status, outcome, failure, parts, ...texts }: MessageFilters): ViewFilters {
   const given = Object.entries(texts).filter(([, text]) => text !== '')
   return {
     ...Object.fromEntries(given),
     ...(status !== '' && { status }),
+    ...(outcome !== '' && { outcome }),
     ...(failure !== '' && { failure }),
     ...(parts !== '' && { parts }),
     ...(range !== 'any' && { range }),

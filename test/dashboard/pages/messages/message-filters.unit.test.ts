@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ViewFilters } from '../../../../contracts/dashboard/view.ts'
 import {
   noFilters,
   readFilters,
@@ -41,4 +42,8 @@ test('restores the kind of failure from the URL without a status', () => {
   expect(readFilters(writeFilters(filters))).toEqual(filters)
   expect(readFilters(new URLSearchParams('failure=rejected'))).toMatchObject({ status: 'failed', failure: 'rejected' })
   expect(readFilters(new URLSearchParams('failure=else'))).toEqual(noFilters)
+})
+
+test('has the filters that a saved view can have', () => {
+  expect(Object.keys(noFilters).toSorted()).toEqual(Object.keys(ViewFilters.shape).toSorted())
 })
