@@ -43,7 +43,7 @@ export type OutgoingButton = { index: number } & (
   | { kind: 'quickReply'; payload: string }
   | { kind: 'copyCode'; couponCode: string }
   | { kind: 'flow'; token?: string | undefined; data?: object | undefined }
-  | { kind: 'catalog'; thumbnailProductId: string }
+  | { kind: 'catalog'; thumbnailProductId?: string | undefined }
   | { kind: 'products'; thumbnailProductId: string; sections: { title: string; productIds: string[] }[] }
 )
 
@@ -61,7 +61,7 @@ export interface OutgoingTemplate {
   /** Body parameters in the order of the placeholders. */
   parameters: TextParameter[]
   header?: OutgoingHeader
-  /** Only the buttons that need a value. */
+  /** Only the buttons that WhatsApp needs a component of. */
   buttons?: OutgoingButton[]
   /** All cards of a carousel, in order. */
   cards?: OutgoingCard[]

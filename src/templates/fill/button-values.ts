@@ -29,14 +29,20 @@ export function fillButtons(
     if (isRepeated) reportHere({ path: ['index'], problem: `there is already a value for button ${button.index}` })
     return fillButton(parts, button, reportHere) ?? []
   })
-  return [...filled, ...listFlowsWithoutValue(parts, given)]
+  return [...filled, ...listWithoutValue(parts, given)]
 }
 
-/** WhatsApp rejects a send that leaves out the component of a flow button, even if the flow gets no value. */
-function listFlowsWithoutValue(parts: readonly ButtonPart[], given: readonly MessageButton[]): OutgoingButton[] {
-  return parts
-    .filter(({ field, index }) => field === 'flow' && !given.some((button) => button.index === index))
-    .map(({ index }) => ({ index, kind: 'flow' }))
+const kindsWithoutValue: Readonly<Record<string, 'flow' | 'catalog'>> = { FLOW: 'flow', CATALOG: 'catalog' }
+
+/**
+ * WhatsApp rejects a send that leaves out the component of a flow button, even if the flow gets no value. Of a catalogue
+ * button, only the parameters are optional: it then shows the first product (reference 2, section 1.3).
+ */
+function listWithoutValue(parts: readonly ButtonPart[], given: readonly MessageButton[]): OutgoingButton[] {
+  return parts.flatMap(({ index, type }) => {
+    const kind = kindsWithoutValue[type]
+    return kind === undefined || given.some((button) => button.index === index) ? [] : [{ index, kind }]
+  })
 }
 
 /** For example `button index 1, 'Track order'`. */

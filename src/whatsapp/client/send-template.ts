@@ -226,11 +226,11 @@ function toButtonParameter(button: OutgoingButton): { subType: string; parameter
       const hasValue = token !== undefined || data !== undefined
       return { subType: 'flow', parameter: hasValue ? { type: 'action', action } : undefined }
     }
-    case 'catalog':
-      return {
-        subType: 'catalog',
-        parameter: { type: 'action', action: { thumbnail_product_retailer_id: button.thumbnailProductId } },
-      }
+    case 'catalog': {
+      const action = { thumbnail_product_retailer_id: button.thumbnailProductId }
+      const hasValue = button.thumbnailProductId !== undefined
+      return { subType: 'catalog', parameter: hasValue ? { type: 'action', action } : undefined }
+    }
     case 'products':
       return { subType: 'mpm', parameter: { type: 'action', action: toProductAction(button) } }
   }

@@ -211,7 +211,7 @@ const sent: Sent[] = [
       action: { flow_token: 't-1', flow_action_data: { k: ['v', { deep: 1 }] } },
     }),
   },
-  { template: 'catalog', values: {}, components: [] },
+  { template: 'catalog', values: {}, components: [{ type: 'button', sub_type: 'catalog', index: '0' }] },
   {
     template: 'catalog',
     values: { buttons: [{ index: 0, products: { thumbnailProductId: 'sku-1' } }] },
