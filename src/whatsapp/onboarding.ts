@@ -71,6 +71,13 @@ export interface AppSubscription {
   active: boolean
 }
 
+/** An app that receives the callbacks of a WABA. */
+export interface SubscribedApp {
+  appId: string
+  /** Replaces the callback URL of the app for the field `messages` of the WABA. */
+  overrideCallbackUrl?: string
+}
+
 /** A Meta app, whose credentials app-level requests use. */
 export interface MetaApp {
   appId: string
@@ -107,8 +114,7 @@ export interface Onboarding {
    * number that is also used in the WhatsApp Business app: it would disconnect the app on the phone.
    */
   registerNumber(number: { phoneNumberId: string; accessToken: string; pin: string }): Promise<ReadOutcome<void>>
-  /** Returns the IDs of the apps that receive the callbacks of the WABA. */
-  listSubscribedApps(waba: WabaAccess): Promise<ReadOutcome<string[]>>
+  listSubscribedApps(waba: WabaAccess): Promise<ReadOutcome<SubscribedApp[]>>
   /** Subscribes the token's app to the callbacks of the WABA. */
   subscribeApp(waba: WabaAccess): Promise<ReadOutcome<void>>
   /** Undefined if the app has no callback URL for WhatsApp. */

@@ -23,7 +23,9 @@ export async function subscribeApp(
   ref: WhatsAppAccountRef,
   { wabaId, accessToken }: { wabaId: string; accessToken: string },
 ): Promise<ConnectStep> {
-  const outcome = await deps.whatsapp.subscribeApp({ wabaId, accessToken })
+  const outcome = (await hasOverride(deps, { wabaId, accessToken }))
+    ? { ok: true as const }
+    : await deps.whatsapp.subscribeApp({ wabaId, accessToken })
   const advice = outcome.ok ? undefined : explainReadFailure(outcome)
   await saveHealth(deps.db, ref, {
     subscriptionCheckedAt: deps.now(),
@@ -32,6 +34,21 @@ export async function subscribeApp(
   })
   if (advice) return { ok: false, ...withFacts({ ...advice }) }
   return { ok: true, ...withFacts({ message: connectFacts.subscribed() }) }
+}
+
+/**
+ * Whether the app of the token is subscribed with a callback URL of the WABA. To subscribe it again would clear that URL
+ * (reference 2, section 5.4).
+ */
+async function hasOverride(
+  { whatsapp }: Pick<StepDeps, 'whatsapp'>,
+  { wabaId, accessToken }: { wabaId: string; accessToken: string },
+): Promise<boolean> {
+  const apps = await whatsapp.listSubscribedApps({ wabaId, accessToken })
+  const overridden = apps.ok ? apps.value.filter(({ overrideCallbackUrl }) => overrideCallbackUrl !== undefined) : []
+  if (overridden.length === 0) return false
+  const token = await whatsapp.inspectToken({ accessToken })
+  return token.ok && overridden.some(({ appId }) => appId === token.value.appId)
 }
 
 /** Like `subscribeApp`, for a stored account. */

@@ -119,7 +119,7 @@ function toPaymentColumn({ hasPaymentMethod }: MarketingAccess): HealthChanges {
 function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): HealthChanges {
   if (!apps.ok) return {}
   const appId = token.info?.appId ?? app?.appId
-  const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
+  const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.some((one) => one.appId === appId)
   return { subscriptionCheckedAt: at, subscribed, ...(subscribed && toAdviceColumns('subscription', undefined)) }
 }
 

@@ -60,7 +60,10 @@ export const NumberNode = PhoneNumber.extend({
 
 export const AppUseNode = z.object({ id: Id, is_on_biz_app: lenient(z.boolean()), platform_type: lenient(Text) })
 
-export const SubscribedAppNode = z.object({ whatsapp_business_api_data: z.object({ id: Id }) })
+export const SubscribedAppNode = z.object({
+  whatsapp_business_api_data: z.object({ id: Id }),
+  override_callback_uri: lenient(Text),
+})
 
 export const AppSubscriptionNode = z.object({
   object: lenient(Text),

@@ -7,6 +7,7 @@ import type {
   NumberDetails,
   Onboarding,
   PhoneNumberInfo,
+  SubscribedApp,
   TokenInfo,
 } from '../onboarding.ts'
 import { readEach, type ReadOutcome } from '../read-outcome.ts'
@@ -163,7 +164,7 @@ export function createOnboarding(call: GraphCall): Onboarding {
     listSubscribedApps: async ({ wabaId, accessToken }) =>
       mapOutcome(
         await listOnePage(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, SubscribedAppNode),
-        (apps) => apps.map((app) => app.whatsapp_business_api_data.id),
+        (apps) => apps.map(toSubscribedApp),
       ),
     subscribeApp: ({ wabaId, accessToken }) => post(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, {}),
     getAppSubscription: async (app) =>
@@ -317,6 +318,11 @@ function toHealthEntity(entity: HealthStatus['entities'][number]): HealthEntity 
   }))
   const notes = (entity.additional_info ?? []).map((description) => ({ description }))
   return { entity: entity.entity_type, canSend: entity.can_send_message, reasons: [...errors, ...notes] }
+}
+
+function toSubscribedApp(node: z.infer<typeof SubscribedAppNode>): SubscribedApp {
+  const { whatsapp_business_api_data: app, override_callback_uri: overrideCallbackUrl = '' } = node
+  return { appId: app.id, ...(overrideCallbackUrl !== '' && { overrideCallbackUrl }) }
 }
 
 function toAppSubscription(node: z.infer<typeof AppSubscriptionNode> | undefined): AppSubscription | undefined {

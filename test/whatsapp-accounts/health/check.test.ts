@@ -7,6 +7,7 @@ import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { callbackPath } from '../../support/callbacks.ts'
 import { addApp, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -257,6 +258,33 @@ test('does not fail if the account is removed during a step', async () => {
   const step = await subscribeStored({ ...server.deps, whatsapp }, account)
 
   expect(step).toMatchObject({ ok: true })
+})
+
+/** Overrides the callback URL for the WABA of the account, as a user can at Meta. */
+async function overrideCallback(url: string): Promise<void> {
+  const response = await fetch(`${server.simulator.url}/v25.0/${account.wabaId}/subscribed_apps`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ override_callback_uri: url, verify_token: server.deps.callbacks.verifyToken }),
+  })
+  expect(response.status).toBe(200)
+}
+
+test('keeps an override of the callback URL when it subscribes the app again', async () => {
+  const appId = addApp(server, secret)
+  await useTokenOf(appId)
+  const overrideCallbackUrl = `${server.url}${callbackPath}?override`
+  await overrideCallback(overrideCallbackUrl)
+
+  expect(await subscribeStored(server.deps, account)).toMatchObject({ ok: true })
+  await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken })
+  expect(await server.deps.whatsapp.listSubscribedApps({ wabaId: account.wabaId, accessToken })).toMatchObject({
+    value: expect.arrayContaining([{ appId, overrideCallbackUrl }]),
+  })
+
+  const otherAppId = addApp(server, secret)
+  await useTokenOf(otherAppId, {}, `${accessToken}other`)
+  expect(server.simulator.subscribedApps(account.wabaId)).toContain(otherAppId)
 })
 
 const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()

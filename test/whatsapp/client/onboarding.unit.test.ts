@@ -242,7 +242,7 @@ test('subscribes the app of the token, even repeatedly', async () => {
   await whatsapp.subscribeApp(number)
   await whatsapp.subscribeApp(number)
 
-  expect(await whatsapp.listSubscribedApps(number)).toEqual({ ok: true, value: [app.appId] })
+  expect(await whatsapp.listSubscribedApps(number)).toEqual({ ok: true, value: [{ appId: app.appId }] })
 })
 
 test('requires a subscription and the handshake to override the callback URL; DELETE unsubscribes', async () => {
