@@ -39,9 +39,9 @@ const maxTextLength = 500
 
 const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
-/** Whether the reason of a change is that the account was removed or disconnected. Otherwise, WhatsApp banned it. */
-export function isRemoval(reason: string): boolean {
-  return removalEvents.has(reason.replace(/:.*/s, ''))
+/** Whether the account was removed or disconnected; otherwise, WhatsApp banned it. `event`: as in `reason`, with its cause. */
+export function isRemoval(event: string): boolean {
+  return removalEvents.has(event.replace(/:.*/s, ''))
 }
 
 /** Returns undefined for a value that cannot be read. */
