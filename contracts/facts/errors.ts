@@ -24,6 +24,10 @@ export const errorFacts = defineFacts('error', {
     'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
   changedMeanwhile: 'The WhatsApp account was changed at the same time. Nothing was stored.',
   suspended: 'This account is suspended: nothing is sent. Ask the operator of this server to resume it.',
+  unreadableSecret:
+    'The signing secret of this endpoint cannot be decrypted with the configured keys. Create a new one, or ask an operator to restore the key that encrypted it.',
+  unreadableChat:
+    'The URL of the chat cannot be decrypted with the configured keys. Replace the chat, or ask an operator to restore the key that encrypted it.',
   noMember: 'This account has no member with this email address.',
   passwordLink: 'This link sets a new password. Sign out, then open it again.',
   replacingInvitation:

@@ -71,6 +71,15 @@ function keyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8)
 }
 
+/** Returns undefined if no key of the ring decrypts the ciphertext. */
+export function tryDecrypt(box: SecretBox, ciphertext: string, purpose: string): string | undefined {
+  try {
+    return box.decrypt(ciphertext, purpose)
+  } catch {
+    return undefined
+  }
+}
+
 const maxCached = 10_000
 
 /**

@@ -1,13 +1,16 @@
 import type { Kysely } from 'kysely'
 import type { rotateSecret as contract } from '../../../contracts/dashboard/webhook.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import type { SecretBox } from '../../platform/secrets.ts'
+import { type SecretBox, tryDecrypt } from '../../platform/secrets.ts'
 import { secretPrefix } from '../sender/sign.ts'
+import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
 import { changeEndpoint, type EndpointRow, findAllEndpoints, findEndpoint, lockEndpoint } from './store.ts'
 
@@ -57,7 +60,12 @@ export async function revealSecret(
 ): Promise<{ secret: string }> {
   const row = await findEndpoint(db, accountId, endpointId)
   if (!row) throw endpointNotFound(endpointId)
-  return { secret: secrets.decrypt(row.secretEncrypted, endpointSecretPurpose(endpointId)) }
+  const secret = tryDecrypt(secrets, row.secretEncrypted, endpointSecretPurpose(endpointId))
+  if (secret === undefined)
+    throw new ServiceError('SETTING_REFUSED', errorFacts.unreadableSecret(), {
+      remedy: `Create a new one: waybill webhook rotate-secret ${endpointId}`,
+    })
+  return { secret }
 }
 
 const defaultOverlapSeconds = 24 * 60 * 60
@@ -65,7 +73,7 @@ const longestOverlapSeconds = 30 * 24 * 60 * 60
 
 /**
  * Creates a new secret. The previous one also signs for `overlapSeconds`, so that receivers can switch in the meantime.
- * Older ones stop immediately.
+ * Older ones stop immediately, and so does one that cannot be decrypted: with it, every attempt would fail.
  */
 export async function rotateSecret(
   deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes'>,
@@ -79,16 +87,19 @@ export async function rotateSecret(
       'The overlap can be at most 30 days. Use a shorter overlap, such as 24h or 0s.',
     )
   const secret = generateSecret(deps.randomBytes)
-  const encrypted = deps.secrets.encrypt(secret, endpointSecretPurpose(endpointId))
-  const until = overlapSeconds > 0 ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null
-  await deps.db.transaction().execute(async (trx) => {
+  const purpose = endpointSecretPurpose(endpointId)
+  const encrypted = deps.secrets.encrypt(secret, purpose)
+  const until = await deps.db.transaction().execute(async (trx) => {
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
+    const isKept = overlapSeconds > 0 && tryDecrypt(deps.secrets, row.secretEncrypted, purpose) !== undefined
+    const until = isKept ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null
     await changeEndpoint(trx, accountId, endpointId, {
       secretEncrypted: encrypted,
       previousSecretEncrypted: until && row.secretEncrypted,
       previousSecretExpiresAt: until,
     })
+    return until
   })
   return { secret, ...(until && { previousSecretUntil: until.toISOString() }) }
 }
@@ -111,6 +122,14 @@ type EncryptedEndpoint = Pick<
   'id' | 'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
 >
 
+/** The result of an attempt at an endpoint that `decryptEndpoint` cannot decrypt. */
+export const unreadableEndpoint: AttemptResult = {
+  outcome: 'failed',
+  error: deliveryFailures.unreadableSecret(),
+  durationMilliseconds: 0,
+}
+
+/** Throws if no key decrypts the secrets or the headers. */
 export function decryptEndpoint(box: SecretBox, row: EncryptedEndpoint, now: Date): DecryptedEndpoint {
   const { headersEncrypted: headers, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
   const stillSigns = previous !== null && expiresAt !== null && expiresAt > now

@@ -5,7 +5,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from './endpoint.ts'
-import { decryptEndpoint } from './secrets.ts'
+import { type DecryptedEndpoint, decryptEndpoint, unreadableEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
 export type EndpointTest = OutputOf<typeof contract>
@@ -28,13 +28,11 @@ export async function testEndpoint(
     timestamp: timestamp.toISOString(),
     data: { endpointId },
   }
-  const { outcome, durationMilliseconds, statusCode, error, responseStart } = await deps.webhooks.attempt({
-    url: row.url,
-    ...decryptEndpoint(deps.secrets, row, timestamp),
-    eventId,
-    payload: JSON.stringify(event),
-    timestamp,
-  })
+  const decrypted = tryDecryptEndpoint(deps.secrets, row, timestamp)
+  const payload = JSON.stringify(event)
+  const { outcome, durationMilliseconds, statusCode, error, responseStart } = decrypted
+    ? await deps.webhooks.attempt({ url: row.url, eventId, payload, timestamp, ...decrypted })
+    : unreadableEndpoint
   return {
     endpointId,
     eventId,
@@ -43,5 +41,13 @@ export async function testEndpoint(
     ...(statusCode !== undefined && { statusCode }),
     ...(error !== undefined && withFacts({ error })),
     ...(responseStart !== undefined && { responseStart }),
+  }
+}
+
+function tryDecryptEndpoint(...parameters: Parameters<typeof decryptEndpoint>): DecryptedEndpoint | undefined {
+  try {
+    return decryptEndpoint(...parameters)
+  } catch {
+    return undefined
   }
 }

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
 import { isDatabaseUnavailable, isTransient } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
-import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
+import { type DecryptedEndpoint, decryptEndpoint, unreadableEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
 import type { DeliveryJournal } from './delivery-journal.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
@@ -227,12 +226,7 @@ export class Attempts {
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
     const decrypted = this.#decrypt(delivery, timestamp)
     // Retried like any failed attempt, so that an operator has time to restore the encryption key.
-    if (!decrypted)
-      return {
-        outcome: 'failed',
-        error: deliveryFailures.unreadableSecret(),
-        durationMilliseconds: 0,
-      }
+    if (!decrypted) return unreadableEndpoint
     const { url, eventId, payload } = delivery
     return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
   }

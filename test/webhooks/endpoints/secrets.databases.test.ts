@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,10 +6,11 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
+import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
 import { addEndpoint, disableEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
-import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
+import { revealSecret, rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/send-test-event.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps } from '../../support/endpoints.ts'
@@ -76,6 +78,37 @@ async function verifies(endpointId: string, secrets: string[]): Promise<boolean[
     }
   })
 }
+
+/** Makes the secret of an endpoint unreadable, as the loss of its key does. */
+async function loseKey(endpointId: string): Promise<void> {
+  const secret_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
+  await deps.db.updateTable('webhook_endpoints').set({ secret_encrypted }).where('id', '=', endpointId).execute()
+}
+
+test('replaces a secret that cannot be decrypted without an overlap', async () => {
+  const endpointId = await add()
+  await loseKey(endpointId)
+
+  const { secret, previousSecretUntil } = await rotateSecret(deps, accountId, endpointId)
+
+  expect(previousSecretUntil).toBeUndefined()
+  expect(await verifies(endpointId, [secret])).toEqual([true])
+})
+
+test('says that a secret cannot be decrypted instead of sending a test event or showing it', async () => {
+  const endpointId = await add()
+  await loseKey(endpointId)
+
+  expect(await testEndpoint(deps, accountId, endpointId)).toMatchObject({
+    delivered: false,
+    error: 'the signing secret of the endpoint cannot be decrypted',
+  })
+  expect(received).toEqual([])
+  await expect(revealSecret(deps, accountId, endpointId)).rejects.toMatchObject({
+    code: 'SETTING_REFUSED',
+    message: expect.stringContaining('cannot be decrypted'),
+  })
+})
 
 test('stops signing with an expired secret', async () => {
   const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })

@@ -9,7 +9,9 @@ import { replaceCiphertext } from '../../../platform/db/ciphertext.ts'
 import { columnsOf } from '../../../platform/db/names.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
+import { errorFacts } from '../../../../contracts/facts/errors.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
+import { tryDecrypt } from '../../../platform/secrets.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
 import { urlProblem } from '../../endpoints/address.ts'
 import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
@@ -81,24 +83,38 @@ type ChatRow = Selection<Database, 'alert_settings', (typeof columns)[number]>
 
 /** Returns the chat without the secret parts of its URL; undefined if the account has none. */
 export function toChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatRow): Chat | undefined {
-  const chat = openChat({ secrets }, row)
+  const chat = tryOpenChat({ secrets }, row)
   if (!chat) return undefined
+  const { format, url } = chat
+  if (url === undefined) return { format, host: '?', ...withFacts({ problem: errorFacts.unreadableChat() }) }
   return {
-    format: chat.format,
-    host: new URL(chat.url).hostname,
+    format,
+    host: new URL(url).hostname,
     ...(row.chatProblem !== null && withFacts({ problem: readDeliveryFailure(row.chatProblem) })),
     ...(row.chatProblemAt && { problemAt: row.chatProblemAt.toISOString() }),
   }
 }
 
 /** Throws if no key can decrypt the URL. */
-export function openChat(
+export function openChat(deps: Pick<Deps, 'secrets'>, row: ChatRow): DecryptedChat | undefined {
+  const chat = tryOpenChat(deps, row)
+  if (!chat) return undefined
+  const { format, url } = chat
+  if (url === undefined)
+    throw new ServiceError('SETTING_REFUSED', errorFacts.unreadableChat(), {
+      remedy: `Set another: waybill alert set-chat ${row.accountId} --url -`,
+    })
+  return { format, url }
+}
+
+/** Returns no URL if no key can decrypt it. */
+function tryOpenChat(
   { secrets }: Pick<Deps, 'secrets'>,
-  { accountId, chatUrlEncrypted: url, chatFormat: format }: ChatRow,
-): DecryptedChat | undefined {
-  const knownFormat = chatFormats.find((one) => one === format)
-  if (url === null || knownFormat === undefined) return undefined
-  return { url: secrets.decrypt(url, urlPurpose(accountId)), format: knownFormat }
+  { accountId, chatUrlEncrypted, chatFormat }: ChatRow,
+): { format: ChatFormat; url: string | undefined } | undefined {
+  const format = chatFormats.find((one) => one === chatFormat)
+  if (chatUrlEncrypted === null || format === undefined) return undefined
+  return { format, url: tryDecrypt(secrets, chatUrlEncrypted, urlPurpose(accountId)) }
 }
 
 export function findChatRow(db: Kysely<Database>, accountId: string): Promise<ChatRow | undefined> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { activateWhatsAppAccount } from '../../../../src/whatsapp-accounts/change.ts'
@@ -5,6 +6,7 @@ import { rekey } from '../../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../../src/platform/secrets.ts'
 import type { OutboxLoop } from '../../../../src/platform/outbox-loop.ts'
+import { getAlertSettings } from '../../../../src/webhooks/alerts/settings.ts'
 import { findChatRow, openChat, removeChat, setChat, testChat } from '../../../../src/webhooks/alerts/chat/chat.ts'
 import { type ClaimedPost, enqueuePosts } from '../../../../src/webhooks/alerts/chat/outbox.ts'
 import { createPoster, type PostOutcome } from '../../../../src/webhooks/alerts/chat/poster.ts'
@@ -201,6 +203,25 @@ test('posts failing endpoints and stopped templates, and their recovery', async 
     ]),
   )
   expect(chat.at(path).some(({ body }) => body.includes('token='))).toBe(false)
+})
+
+test('says that the URL of a chat cannot be decrypted', async () => {
+  await setSlack()
+  const chat_url_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('url', 'any')
+  const { accountId } = account
+  await server.deps.db
+    .updateTable('alert_settings')
+    .set({ chat_url_encrypted })
+    .where('account_id', '=', accountId)
+    .execute()
+
+  expect((await getAlertSettings(server.deps, accountId)).chat).toEqual({
+    format: 'slack',
+    host: '?',
+    problem: expect.stringContaining('cannot be decrypted'),
+    facts: expect.any(Object),
+  })
+  await expect(testChat(server.deps, accountId)).rejects.toMatchObject({ code: 'SETTING_REFUSED' })
 })
 
 test.each([429, 500, 503])('retries after a response with %i, no earlier than its Retry-After', async (status) => {
