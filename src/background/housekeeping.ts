@@ -94,7 +94,7 @@ const jobs: Job[] = [
   {
     everySeconds: 600,
     fact: jobFacts.deleteExpiredOneTimeCodes,
-    run: ({ db }) => deleteOldCodes(db),
+    run: async ({ db, now }) => deleteOldCodes(db, await readEarlierClock(db, now)),
   },
   {
     everySeconds: 3600,
@@ -109,7 +109,7 @@ const jobs: Job[] = [
         message_contents: contentsDays,
         ...(requestLogDays !== undefined && { api_requests: requestLogDays }),
       })
-      await deleteOldCutoffs(db)
+      await deleteOldCutoffs(db, now)
       await deleteOldIdentities(db, now, retentionDays)
       await deleteOldCounts(db, now, retentionDays)
     },
@@ -132,9 +132,10 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredSignIns,
-    run: async ({ db }) => {
-      await deleteExpiredSignIns(db)
-      await deleteExpiredAccountViews(db)
+    run: async ({ db, now: readClock }) => {
+      const now = await readEarlierClock(db, readClock)
+      await deleteExpiredSignIns(db, now)
+      await deleteExpiredAccountViews(db, now)
     },
   },
   {
@@ -150,10 +151,11 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.aggregateOldCounts,
-    run: async ({ db }) => {
-      await foldOldBuckets(db)
+    run: async ({ db, now: readClock }) => {
+      const now = await readEarlierClock(db, readClock)
+      await foldOldBuckets(db, now)
       await deleteEmptyBuckets(db)
-      await compactBuckets(db)
+      await compactBuckets(db, now)
     },
   },
   { everySeconds: 10, fact: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },

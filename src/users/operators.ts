@@ -196,9 +196,6 @@ export function findAccountViews(
   return (accountId === undefined ? views.limit(20) : views.where('a.id', '=', accountId)).execute()
 }
 
-export async function deleteExpiredAccountViews(db: Kysely<Database>): Promise<void> {
-  await db
-    .deleteFrom('operator_views')
-    .where('expires_at', '<', sql<Date>`now()`)
-    .execute()
+export async function deleteExpiredAccountViews(db: Kysely<Database>, now: Date): Promise<void> {
+  await db.deleteFrom('operator_views').where('expires_at', '<', now).execute()
 }

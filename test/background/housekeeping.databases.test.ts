@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { jobs as jobFacts } from '../../contracts/facts/jobs.ts'
 import { claimJob, finishJob } from '../../src/background/due-jobs.ts'
+import { createAccount } from '../../src/accounts/account.ts'
 import { createHousekeeping, type JobLog } from '../../src/background/housekeeping.ts'
 import { createPartitions } from '../../src/platform/db/partitions.ts'
 import { createTestDeps } from '../support/deps.ts'
@@ -51,6 +52,40 @@ test('deletes no history if the database clock is 60 days ahead of the node', as
   )
 
   expect((await attempts()).rows).toEqual(before)
+})
+
+test('deletes no codes and folds no counts if the database clock is 60 days ahead of the node', async () => {
+  const behind = new Date(Date.now() - 60 * 86_400_000)
+  const deps = createTestDeps(database)
+  const { accountId } = await createAccount(deps, { name: 'Behind' })
+  const { db } = database
+  await sql`
+    insert into one_time_codes (account_id, id, to_number, purpose, mac, attempts_left, created_at, expires_at)
+    values (${accountId}, 'code_1', '34600111222', '', '', 5, now(), now() - interval '2 hours')`.execute(db)
+  await sql`
+    insert into owner_invitations (account_id, token_hash, email, role, expires_at)
+    values (${accountId}, 'hash', 'ana@example.com', 'owner', now() - interval '1 day')`.execute(db)
+  await sql`insert into api_request_cutoffs (at) values (now() - interval '2 hours')`.execute(db)
+  await sql`
+    insert into message_count_buckets (account_id, start, status, accepted, error_code, delivery_seconds, count)
+    values (${accountId}, date_trunc('hour', now()) - interval '50 days', 'sent', true, '', -1, 1)`.execute(db)
+  const tables = ['one_time_codes', 'owner_invitations', 'api_request_cutoffs', 'message_count_buckets'] as const
+  const count = async () => {
+    const rows = await Promise.all(tables.map((table) => sql`select from ${sql.table(table)}`.execute(db)))
+    return rows.map((result) => result.rows.length)
+  }
+  const clean = (now: Date) =>
+    createHousekeeping({ ...deps, now: () => now }, retention).run(
+      jobFacts.deleteExpiredOneTimeCodes,
+      jobFacts.deleteExpiredSignIns,
+      jobFacts.createOrDropPartitions,
+      jobFacts.aggregateOldCounts,
+    )
+
+  await clean(behind)
+  expect(await count()).toEqual([1, 1, 1, 1])
+  await clean(new Date())
+  expect(await count()).toEqual([0, 0, 0, 0])
 })
 
 test('drops partitions while old deliveries cannot be deleted', async () => {

@@ -161,8 +161,8 @@ export async function discardUnwrittenRequests(db: Kysely<Database>): Promise<vo
 }
 
 /** No request takes an hour, so older cutoffs have no effect. */
-export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
-  await sql`delete from api_request_cutoffs where at < now() - interval '1 hour'`.execute(db)
+export async function deleteOldCutoffs(db: Kysely<Database>, now: Date): Promise<void> {
+  await sql`delete from api_request_cutoffs where at < ${now}::timestamptz - interval '1 hour'`.execute(db)
 }
 
 const listedColumns = [

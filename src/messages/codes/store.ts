@@ -159,7 +159,7 @@ export async function useCode(db: Kysely<Database>, key: CodeKey, id: string): P
 }
 
 /** Deletes the codes of all accounts an hour after they expire. Until then, a late check reports why it fails. */
-export async function deleteOldCodes(db: Kysely<Database>): Promise<void> {
-  await sql`delete from one_time_codes where expires_at < now() - interval '1 hour'`.execute(db)
-  await sql`delete from one_time_code_limits where last_at < now() - interval '1 hour'`.execute(db)
+export async function deleteOldCodes(db: Kysely<Database>, now: Date): Promise<void> {
+  await sql`delete from one_time_codes where expires_at < ${now}::timestamptz - interval '1 hour'`.execute(db)
+  await sql`delete from one_time_code_limits where last_at < ${now}::timestamptz - interval '1 hour'`.execute(db)
 }

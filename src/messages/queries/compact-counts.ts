@@ -28,10 +28,10 @@ interface BusyDay {
  */
 export async function compactBuckets(
   db: Kysely<Database>,
+  now: Date,
   { minRows = defaultMinRows, batchSize = defaultBatchSize }: { minRows?: number; batchSize?: number } = {},
 ): Promise<number> {
-  const { rows } = await sql<{ today: string }>`select (now() at time zone 'UTC')::date::text as today`.execute(db)
-  const today = rows[0]?.today ?? ''
+  const today = now.toISOString().slice(0, 10)
   let moved = 0
   for (let age = detailedDays + 1; age <= bucketDays; age++)
     for (const busy of await findBusyAccounts(db, shiftDay(today, -age), minRows))

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../contracts/dashboard/message.ts'
 import { unknownCode } from '../../../contracts/fields.ts'
@@ -171,7 +171,11 @@ export const bucketDays = 35
 const maxTemplates = 500
 
 /** By the database's clock. */
-const firstBucketStart = sql`(date_trunc('day', now(), 'UTC') - ${bucketDays}::integer * interval '1 day')`
+const firstBucketStart = firstBucketStartAt(sql`now()`)
+
+function firstBucketStartAt(now: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(date_trunc('day', ${now}, 'UTC') - ${bucketDays}::integer * interval '1 day')`
+}
 
 /**
  * Moves the deltas that the trigger has written into the counts, and returns how many rows. Only one node at a time
@@ -182,8 +186,8 @@ export function foldCounts(db: Kysely<Database>, batchSize: number = defaultBatc
 }
 
 /** Moves quarter-hours that are older than 35 days into UTC days, and returns how many rows. */
-export function foldOldBuckets(db: Kysely<Database>, batchSize: number = defaultBatchSize): Promise<number> {
-  return repeatLocked(db, batchSize, (trx) => foldSomeBuckets(trx, batchSize))
+export function foldOldBuckets(db: Kysely<Database>, now: Date, batchSize: number = defaultBatchSize): Promise<number> {
+  return repeatLocked(db, batchSize, (trx) => foldSomeBuckets(trx, now, batchSize))
 }
 
 export async function repeatLocked(
@@ -244,12 +248,12 @@ async function foldSome(trx: Kysely<Database>, limit: number): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-async function foldSomeBuckets(trx: Kysely<Database>, limit: number): Promise<number> {
+async function foldSomeBuckets(trx: Kysely<Database>, now: Date, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with taken as (
       delete from message_count_buckets
       where ctid = any(array(
-        select ctid from message_count_buckets where start < ${firstBucketStart} limit ${sql.lit(limit)}
+        select ctid from message_count_buckets where start < ${firstBucketStartAt(sql`${now}::timestamptz`)} limit ${sql.lit(limit)}
       ))
       returning *
     ), in_days as (

@@ -132,7 +132,7 @@ test('rejects an expired code', async () => {
   )
   expect(outcomeOf(await check('481516'))).toEqual([422, 'CODE_EXPIRED'])
   await sql`update one_time_codes set expires_at = now() - interval '2 hours'`.execute(server.deps.db)
-  await deleteOldCodes(server.deps.db)
+  await deleteOldCodes(server.deps.db, new Date())
   expect(outcomeOf(await check('481516'))).toEqual([404, 'CODE_NOT_FOUND'])
 })
 

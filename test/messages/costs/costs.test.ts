@@ -137,7 +137,7 @@ test('keeps prices when quarters of an hour are folded into days, and when a rec
   now = today
   const before = await costs({ days: 90 })
   await foldCounts(db)
-  await foldOldBuckets(db)
+  await foldOldBuckets(db, new Date())
 
   expect(before.totals).toMatchObject({ billable: 1, amount: '2' })
   expect(await costs({ days: 90 })).toEqual(before)

@@ -171,7 +171,7 @@ test('folds old quarters of an hour into days that keep their breakdown', async 
   const before = await overview({ days: 90 })
 
   await foldCounts(db)
-  await foldOldBuckets(db, 2)
+  await foldOldBuckets(db, new Date(), 2)
 
   expect({ ...(await overview({ days: 90 })), until: '' }).toEqual({ ...before, until: '' })
   const buckets = await db

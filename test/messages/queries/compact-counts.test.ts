@@ -102,7 +102,7 @@ test.each(['UTC', 'Europe/Madrid', 'Asia/Kathmandu', 'America/Havana'])(
     const before = await readFigures()
     const rowsBefore = await countRows()
 
-    await compactBuckets(db, { batchSize: 500, minRows: 100 })
+    await compactBuckets(db, new Date(), { batchSize: 500, minRows: 100 })
 
     expect(await readFigures()).toEqual(before)
     const rows = await countRows()
@@ -118,9 +118,9 @@ test.each(['UTC', 'Europe/Madrid', 'Asia/Kathmandu', 'America/Havana'])(
         (values ('sent', -1), ('failed', 1)) changed (status, count)
       on conflict do nothing`.execute(db)
     const changed = await readFigures()
-    expect(await compactBuckets(db, { minRows: 10 })).toBeGreaterThanOrEqual(0)
+    expect(await compactBuckets(db, new Date(), { minRows: 10 })).toBeGreaterThanOrEqual(0)
     expect(await readFigures()).toEqual(changed)
-    expect(await compactBuckets(db, { minRows: 100 })).toBe(0)
+    expect(await compactBuckets(db, new Date(), { minRows: 100 })).toBe(0)
   },
 )
 
@@ -132,7 +132,7 @@ test('leaves days that would not shrink', async () => {
       'sent', true, '', -1, 'template_' || n, 1
     from generate_series(0, 95) n`.execute(db)
 
-  expect(await compactBuckets(db, { minRows: 10 })).toBe(0)
+  expect(await compactBuckets(db, new Date(), { minRows: 10 })).toBe(0)
   expect(await countRows()).toBe(96)
 })
 
@@ -140,13 +140,13 @@ test('folds compacted days into UTC days without a trace', async () => {
   const { db } = server.deps
   await updateAccount(server.deps, account.accountId, { timeZone: 'Europe/Madrid' })
   await fillDays(8)
-  await compactBuckets(db, { minRows: 100 })
+  await compactBuckets(db, new Date(), { minRows: 100 })
   await sql`
     update message_count_buckets set start = start - interval '40 days' where account_id = ${account.accountId}`.execute(
     db,
   )
 
-  await foldOldBuckets(db)
+  await foldOldBuckets(db, new Date())
 
   const { rows } = await sql<{ count: number; kinds: number }>`
     select count(*)::integer as count, count(distinct template_name)::integer as kinds

@@ -379,7 +379,7 @@ test('deletes expired sessions, links and sign-in attempts', async () => {
     where "userId" = (select id from owners where email = ${owner.email})`.execute(db)
   await sql`update owner_sign_in_rates set "lastRequest" = 0`.execute(db)
   await sql`update owner_tries set ends_at = now() - interval '1 second'`.execute(db)
-  await deleteExpiredSignIns(db)
+  await deleteExpiredSignIns(db, new Date())
 
   expect(await db.selectFrom('owner_sessions').select('id').execute()).toHaveLength(before.length - 1)
   expect(await db.selectFrom('owner_invitations').selectAll().execute()).toEqual([])
