@@ -7,6 +7,7 @@ export const jobs = defineFacts('job', {
   deleteExpiredOneTimeCodes: 'delete expired one-time codes',
   createOrDropPartitions: 'create or drop partitions',
   deleteOldDeliveries: 'delete old webhook deliveries',
+  deleteOldIdentities: 'delete old names of recipients',
   deleteOldContents: 'delete old contents of messages',
   deleteExpiredSignIns: 'delete expired sign-ins',
   deleteExpiredAuditEntries: 'delete expired audit log entries',

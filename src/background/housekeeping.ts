@@ -110,7 +110,6 @@ const jobs: Job[] = [
         ...(requestLogDays !== undefined && { api_requests: requestLogDays }),
       })
       await deleteOldCutoffs(db, now)
-      await deleteOldIdentities(db, now, retentionDays)
       await deleteOldCounts(db, now, retentionDays)
     },
   },
@@ -123,6 +122,12 @@ const jobs: Job[] = [
       await deleteOldAttemptCounts(db, now)
       await deleteOldDeliveries(db, now, retentionDays)
     },
+  },
+  {
+    everySeconds: 3600,
+    fact: jobFacts.deleteOldIdentities,
+    run: async ({ db, now }, { retentionDays }) =>
+      deleteOldIdentities(db, { now: await readEarlierClock(db, now), retentionDays }),
   },
   {
     everySeconds: 3600,

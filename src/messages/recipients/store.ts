@@ -116,22 +116,43 @@ export async function findKeysOf(db: Kysely<Database>, accountId: string, recipi
 }
 
 /** Rows per statement, so that none runs long. */
-const batchSize = 5_000
+const defaultBatchSize = 5_000
+
+interface IdentityPosition {
+  seenAt: string
+  accountId: string
+  identity: string
+}
 
 /**
  * Deletes names that WhatsApp has not reported for as long as messages are kept, of all accounts. The names of someone
- * with a suppression are kept: without them, a message to another name would be sent.
+ * with a suppression are kept: without them, a message to another name would be sent. Each batch continues after the
+ * previous one, because many old names can be kept.
  */
-export async function deleteOldIdentities(db: Kysely<Database>, now: Date, retentionDays: number): Promise<void> {
-  for (;;) {
-    const { numAffectedRows } = await sql`
-      delete from recipient_identities where ctid = any(array(
-        select i.ctid from recipient_identities i
-        where i.seen_at < ${now}::timestamptz - ${sql.lit(retentionDays)} * interval '1 day' and not exists (
-          select from suppressions s where s.account_id = i.account_id and s.number_key = i.person
-        )
-        limit ${sql.lit(batchSize)}
-      ))`.execute(db)
-    if (Number(numAffectedRows ?? 0) < batchSize) return
+export async function deleteOldIdentities(
+  db: Kysely<Database>,
+  { now, retentionDays, batchSize = defaultBatchSize }: { now: Date; retentionDays: number; batchSize?: number },
+): Promise<void> {
+  const isOld = sql`seen_at < ${now}::timestamptz - ${sql.lit(retentionDays)} * interval '1 day'`
+  for (let last: IdentityPosition | undefined; ;) {
+    const isNext: RawBuilder<unknown> = last
+      ? sql`(seen_at, account_id, identity) > (${last.seenAt}::timestamptz, ${last.accountId}, ${last.identity})`
+      : sql`true`
+    const { rows } = await sql<IdentityPosition>`
+      with examined as (
+        select ctid as row_ctid, seen_at, account_id, identity, person from recipient_identities
+        where ${isOld} and ${isNext}
+        order by seen_at, account_id, identity limit ${sql.lit(batchSize)}
+      ), deleted as (
+        delete from recipient_identities where ctid = any(array(
+          select row_ctid from examined e where not exists (
+            select from suppressions s where s.account_id = e.account_id and s.number_key = e.person
+          )
+        ))
+      )
+      select seen_at::text as "seenAt", account_id as "accountId", identity from examined
+      order by seen_at, account_id, identity offset ${sql.lit(batchSize - 1)}`.execute(db)
+    last = rows[0]
+    if (!last) return
   }
 }

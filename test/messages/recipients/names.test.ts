@@ -417,13 +417,12 @@ test('exports the names of recipients', async () => {
 })
 
 test('forgets names when messages expire, except those of suppressed recipients', async () => {
-  const forgotten = newPerson()
-  const stopped = newPerson()
-  for (const person of [forgotten, stopped]) await teach(person)
+  const [forgotten, stopped, alsoForgotten] = [newPerson(), newPerson(), newPerson()]
+  for (const person of [forgotten, stopped, alsoForgotten]) await teach(person)
   await prefer('stop', { user_id: stopped.userId })
   await sql`update recipient_identities set seen_at = now() - interval '91 days'`.execute(server.deps.db)
 
-  await deleteOldIdentities(server.deps.db, new Date(), 90)
+  await deleteOldIdentities(server.deps.db, { now: new Date(), retentionDays: 90, batchSize: 1 })
 
   const names = await readNames()
   const { rows } = await sql<{ identity: string }>`
