@@ -169,7 +169,7 @@ describe('the sandbox', () => {
     const number = { phoneNumberId: '106540352242922', wabaId: '102290129340398', accessToken: 'EAAreal' }
     simulator.addPhoneNumber(number)
     const ids = ['--phone-number-id', number.phoneNumberId, '--waba-id', number.wabaId, '--access-token', '-']
-    await waybill.json(['whatsapp', 'add', String(accountId), ...ids], { env, stdin: number.accessToken })
+    await waybill.json(['whatsapp', 'add', accountId, ...ids], { env, stdin: number.accessToken })
     await simulator.stop()
 
     const { exitCode, stderr } = await waybill.run(['sandbox'])

@@ -61,15 +61,6 @@ export function isConnectionUseless(error: unknown): boolean {
   return /^57P0[1-5]$|^08P01$|^25006$/.test(codeOf(error) ?? '')
 }
 
-/**
- * Returns whether the server did not accept the password of a new connection. It has a code of its own only for passwords
- * that PostgreSQL keeps: PAM, as used by Amazon RDS for tokens, LDAP and RADIUS share theirs with other rejections.
- */
-export function isPasswordRejected(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === '28P01' || (code === '28000' && error instanceof Error && /authentication failed/.test(error.message))
-}
-
 /** Returns whether a query failed because the database is unavailable, not because of the query itself. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -124,9 +124,9 @@ function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
   const replace = replaceToken(health)
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
   if (typeof inactiveReason === 'object' && inactiveReason.code === disabledCode) {
-    const fix = isRemoval(String(inactiveReason.params?.['event']))
-      ? facts.connectAndActivate
-      : connectFacts.requestReview
+    const event = inactiveReason.params?.['event']
+    const wasRemoved = typeof event === 'string' && isRemoval(event)
+    const fix = wasRemoved ? facts.connectAndActivate : connectFacts.requestReview
     return [error('disabled', facts.disabled({ reason: inactiveReason }), fix(), blocking)]
   }
   if (inactiveReason !== undefined) return [error('rejected', describeRejection(inactiveReason), replace, blocking)]

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
-import {
-  isDatabaseUnavailable,
-  isOutcomeUnknown,
-  isPasswordRejected,
-  isTransient,
-} from '../../../src/platform/db/errors.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+import { isPasswordRejected } from '../../../src/platform/db/connect/passwords.ts'
 
 test.each([
   { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },

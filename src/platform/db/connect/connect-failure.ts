@@ -1,6 +1,5 @@
-import { isPasswordRejected } from '../errors.ts'
 import { NoWritableHostError } from './hosts.ts'
-import { type ConnectionTarget, DatabasePasswordError } from './passwords.ts'
+import { type ConnectionTarget, DatabasePasswordError, isPasswordRejected } from './passwords.ts'
 
 /** Why a connection could not be opened, and what to do about it. */
 export interface ConnectProblem {

@@ -3,10 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
 import type { Host } from '../../database-url.ts'
-import { isPasswordRejected } from '../errors.ts'
 import { recordConnectFailure } from './connect-failure.ts'
 import { ReadOnlyServerError, WritableHost } from './hosts.ts'
-import { type ConnectionTarget, PasswordCommand, readPasswordFile } from './passwords.ts'
+import { type ConnectionTarget, isPasswordRejected, PasswordCommand, readPasswordFile } from './passwords.ts'
 import { readTls } from './tls.ts'
 
 /** Where new connections get their password if the URL has none. PGPASSWORD takes precedence. */

@@ -1,11 +1,12 @@
 import type { PostgresPool, PostgresPoolClient, Transaction } from 'kysely'
 import type pg from 'pg'
 import { NotStartedError } from '../../batch.ts'
-import { isLockTimeout, isPasswordRejected } from '../errors.ts'
+import { isLockTimeout } from '../errors.ts'
 import type { Database } from '../schema.ts'
 import { nameOf } from '../statement.ts'
 import { runTransaction } from './client-transaction.ts'
 import type { Passwords } from './connection.ts'
+import { isPasswordRejected } from './passwords.ts'
 import { IdleClients } from './idle-clients.ts'
 
 /** Measured: more concurrent calls of one statement gain nothing on two cores. */
