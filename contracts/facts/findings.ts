@@ -80,6 +80,16 @@ export const findings = defineFacts('finding', {
   callbackProblem: 'There is a problem with the callback URL. {problem}',
   callbackMissing: 'The app has no callback URL, so no status arrives.',
   callbackElsewhere: 'WhatsApp sends the callbacks of the app to {callbackUrl}, and not to {expectedCallbackUrl}.',
+  callbackOverridden: {
+    elsewhere:
+      'The callback URL of this number or its business account is overridden at Meta: statuses and replies go to {callbackUrl}, and not to {expectedCallbackUrl}.',
+    remove:
+      'Remove the override at Meta. If another system needs the callbacks too, subscribe a Meta app of its own to the business account.',
+    othersElsewhere:
+      'The callback URL of this number or its business account is overridden at Meta: only statuses and replies arrive here. Reports about templates, accounts and marketing preferences go to {callbackUrl}.',
+    useOwnApp:
+      'To receive all of them, connect the number with a Meta app whose callback URL is the one of this server.',
+  },
   messagesFieldMissing: 'The app is not subscribed to the field messages, so no status arrives.',
   fieldsMissing: 'The app is not subscribed to all fields that Waybill reads: {fields}.',
   graphVersion: {

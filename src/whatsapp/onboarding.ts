@@ -39,6 +39,8 @@ export interface NumberDetails extends PhoneNumberInfo {
   messagingLimit?: string
   /** Whether it is also used in the WhatsApp Business app, which has registered it; undefined if WhatsApp does not say. */
   onBusinessApp?: boolean
+  /** The callback URL of the number or its WABA, which replaces that of the app for the field `messages`. */
+  callbackOverride?: string
   health?: HealthEntity[]
 }
 

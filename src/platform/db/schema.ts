@@ -224,6 +224,8 @@ export interface Database {
     has_marketing_templates: boolean | null
     /** Whether WhatsApp names a payment method of the WABA; null if not known. */
     has_payment_method: boolean | null
+    /** The callback URL of the number or its WABA, which replaces `callback_url` for messages; null if none is known. */
+    callback_override: string | null
     /** The templates of its WABA whose category will change. */
     upcoming_categories: ColumnType<UpcomingCategory[], string | undefined, string>
     /** What WhatsApp reported about the account, the latest report of each kind. */

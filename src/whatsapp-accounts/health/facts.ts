@@ -46,6 +46,7 @@ export function toFacts(
     subscriptionProblem: health && readAdvice('subscription', health),
     callbackCheckedAt: health?.callbackCheckedAt ?? undefined,
     callbackUrl: health?.callbackUrl ?? undefined,
+    callbackOverride: health?.callbackOverride ?? undefined,
     callbackFields: health?.callbackFields ?? [],
     callbackProblem: health && readAdvice('callback', health),
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,

@@ -44,6 +44,8 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   subscriptionProblem: Advice | string | undefined
   callbackCheckedAt: Date | undefined
   callbackUrl: string | undefined
+  /** The callback URL of the number or its WABA. */
+  callbackOverride?: string | undefined
   callbackFields: string[]
   callbackProblem: Advice | string | undefined
   /** The callback URL of this server; undefined if its own address is not known. */
@@ -272,6 +274,8 @@ function findCallbackProblems(health: HealthFacts): Finding[] {
 function findSubscriptionProblems(health: HealthFacts): Finding[] {
   const { callbackCheckedAt, callbackUrl, expectedCallbackUrl } = health
   const setUp = facts.setCallback()
+  const overridden = findOverride(health)
+  if (overridden) return [overridden]
   if (callbackCheckedAt === undefined) return []
   if (callbackUrl === undefined) return [error('callback_missing', facts.callbackMissing(), setUp)]
   const missing = requiredCallbackFields.filter((field) => !health.callbackFields.includes(field))
@@ -285,6 +289,18 @@ function findSubscriptionProblems(health: HealthFacts): Finding[] {
         ? [warning('fields_missing', facts.fieldsMissing({ fields: missing.join(', ') }), setUp)]
         : []),
   ]
+}
+
+/** An override replaces the URL of the app for messages alone (reference 2, section 5.4). */
+function findOverride({ callbackOverride, callbackUrl, expectedCallbackUrl }: HealthFacts): Finding | undefined {
+  if (callbackOverride === undefined || expectedCallbackUrl === undefined) return undefined
+  const { elsewhere, remove, othersElsewhere, useOwnApp } = facts.callbackOverridden
+  if (callbackOverride !== expectedCallbackUrl)
+    return warning('callback_overridden', elsewhere({ callbackUrl: callbackOverride, expectedCallbackUrl }), remove())
+  // To set the callback URL of the app would take the callbacks of another system.
+  return callbackUrl === undefined || callbackUrl === expectedCallbackUrl
+    ? undefined
+    : warning('callback_overridden', othersElsewhere({ callbackUrl }), useOwnApp())
 }
 
 function findPaymentProblems({ hasPaymentMethod }: HealthFacts): Finding[] {

@@ -16,7 +16,7 @@ const checkedColumns = columnsOf(
   'number_status name_status messaging_limit on_business_app health subscription_checked_at subscribed',
   'subscription_problem subscription_advice callback_checked_at callback_url callback_fields callback_problem',
   'callback_advice marketing_checked_at has_marketing_templates has_payment_method token_refresh_due_at',
-  'token_refreshed_at token_refresh_problem token_refresh_problem_fact',
+  'token_refreshed_at token_refresh_problem token_refresh_problem_fact callback_override',
 )
 
 const columns = [
@@ -77,6 +77,7 @@ export function toNumberHealth(number: NumberDetails, now: Date) {
     numberStatus: number.status ?? null,
     nameStatus: number.nameStatus ?? null,
     messagingLimit: number.messagingLimit ?? null,
+    callbackOverride: number.callbackOverride ?? null,
     // What cannot be read stays.
     ...(number.onBusinessApp !== undefined && { onBusinessApp: number.onBusinessApp }),
     health: JSON.stringify(number.health ?? []),

@@ -56,6 +56,8 @@ export const NumberNode = PhoneNumber.extend({
   code_verification_status: lenient(Text),
   whatsapp_business_manager_messaging_limit: lenient(Text),
   health_status: lenient(HealthStatus),
+  /** The callback URLs of each level that has one. */
+  webhook_configuration: lenient(z.object({ phone_number: lenient(Text), whatsapp_business_account: lenient(Text) })),
 })
 
 export const AppUseNode = z.object({ id: Id, is_on_biz_app: lenient(z.boolean()), platform_type: lenient(Text) })

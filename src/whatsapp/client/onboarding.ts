@@ -37,7 +37,7 @@ export type GraphCall = (
   body?: Record<string, unknown>,
 ) => Promise<Exchange>
 
-/** Fields with one that older versions of the Graph API do not have. */
+/** Fields, and those that an older version of the Graph API or a provider may not have. */
 interface VersionedFields {
   fields: string
   newest: string
@@ -47,7 +47,7 @@ interface VersionedFields {
 const numberFields: VersionedFields = {
   fields:
     'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,health_status',
-  newest: 'whatsapp_business_manager_messaging_limit',
+  newest: 'whatsapp_business_manager_messaging_limit,webhook_configuration',
 }
 
 /** Autumn reference, section 5.1. Read apart, because a request that names an unknown field fails (100). */
@@ -254,7 +254,7 @@ function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
   return seconds === undefined ? undefined : toDate(seconds)
 }
 
-/** Reads without the newest field if WhatsApp does not know it (100). */
+/** Reads without the newest fields if WhatsApp does not know them (100). */
 async function readKnown<T>(
   { fields, newest }: VersionedFields,
   read: (fields: string) => Promise<ReadOutcome<T>>,
@@ -280,6 +280,9 @@ function toBusinessAccount({ id, name }: z.infer<typeof BusinessAccountNode>) {
 }
 
 function toNumberDetails(node: z.infer<typeof NumberNode>): NumberDetails {
+  const { phone_number: ofNumber = '', whatsapp_business_account: ofWaba = '' } = node.webhook_configuration ?? {}
+  // An override that was removed can be an empty text.
+  const callbackOverride = ofNumber || ofWaba
   return {
     phoneNumberId: node.id,
     ...toPhoneNumberInfo(node),
@@ -288,6 +291,7 @@ function toNumberDetails(node: z.infer<typeof NumberNode>): NumberDetails {
     ...(node.whatsapp_business_manager_messaging_limit !== undefined && {
       messagingLimit: node.whatsapp_business_manager_messaging_limit,
     }),
+    ...(callbackOverride !== '' && { callbackOverride }),
     ...readPortfolio(node.health_status),
     ...(node.health_status && { health: node.health_status.entities.map(toHealthEntity) }),
   }

@@ -71,7 +71,7 @@ function routeNode(state: SimulatorState, access: TokenAccess, request: RoutedRe
   }
   if (method !== 'GET') return undefined
   const number = access.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
-  if (number) return getPhoneNumber(number, request)
+  if (number) return getPhoneNumber(state, access, number, request)
   if (access.wabaIds.includes(id)) return findRefusal(access, 'GET WABA') ?? getBusinessAccount(state, id, query)
   const lists = access.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
   return getTemplate(lists, id, query)
@@ -139,7 +139,7 @@ async function routeWabaEdge(
       return list && deleteTemplates(state, id, list, query)
     }
     case 'GET phone_numbers':
-      return listPhoneNumbers(state, id, request)
+      return listPhoneNumbers(state, access, id, request)
     default:
       return undefined
   }

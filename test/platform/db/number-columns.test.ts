@@ -91,8 +91,8 @@ const columnsWithoutNumber: Record<string, string> = {
   'IDs of a trace': 'events.traceparent',
   'a setting of the account': `
     webhook_endpoints.url accounts.name accounts.allow_list accounts.time_zone whatsapp_account_health.callback_url
-    rate_cards.currency rates.country rates.category rates.market alert_settings.quiet_time_zone
-    alert_settings.quiet_from alert_settings.quiet_until`,
+    whatsapp_account_health.callback_override rate_cards.currency rates.country rates.category rates.market
+    alert_settings.quiet_time_zone alert_settings.quiet_from alert_settings.quiet_until`,
   'encrypted, and holds no recipient': `
     webhook_endpoints.headers_encrypted webhook_endpoints.secret_encrypted webhook_endpoints.previous_secret_encrypted
     whatsapp_accounts.access_token_encrypted whatsapp_accounts.app_secret_encrypted owner_two_factors.secret

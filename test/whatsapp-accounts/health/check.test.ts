@@ -287,6 +287,23 @@ test('keeps an override of the callback URL when it subscribes the app again', a
   expect(server.simulator.subscribedApps(account.wabaId)).toContain(otherAppId)
 })
 
+test('reports that statuses go to an override of the callback URL, until it is removed', async () => {
+  await useTokenOf(addApp(server, secret))
+  await overrideCallback(`${server.url}${callbackPath}?override`)
+  await checkNow(server.deps, owner())
+  expect((await view()).findings).toContainEqual(
+    expect.objectContaining({
+      code: 'callback_overridden',
+      message: expect.stringContaining(`go to ${server.url}${callbackPath}?override, and not to`),
+      fix: expect.stringContaining('Remove the override at Meta.'),
+    }),
+  )
+
+  await server.deps.whatsapp.subscribeApp({ wabaId: account.wabaId, accessToken })
+  await checkNow(server.deps, owner())
+  expect((await view()).codes).not.toContain('callback_overridden')
+})
+
 const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()
 
 test('schedules one check after a rejected send', async () => {

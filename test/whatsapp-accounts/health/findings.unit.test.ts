@@ -108,6 +108,11 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
   { facts: { subscribed: false, subscriptionProblem: 'refused' }, finding: ['not_subscribed', 'error', false] },
   { facts: { callbackUrl: undefined, callbackFields: [] }, finding: ['callback_missing', 'error', false] },
   { facts: { callbackUrl: 'https://elsewhere.example/' }, finding: ['callback_elsewhere', 'warning', false] },
+  { facts: { callbackOverride: 'https://elsewhere.example/' }, finding: ['callback_overridden', 'warning', false] },
+  {
+    facts: { callbackOverride: url, callbackUrl: 'https://elsewhere.example/', callbackFields: ['messages'] },
+    finding: ['callback_overridden', 'warning', false],
+  },
   { facts: { callbackFields: ['account_update'] }, finding: ['field_messages_missing', 'error', false] },
   { facts: { callbackFields: ['messages'] }, finding: ['fields_missing', 'warning', false] },
   { facts: { callbackProblem: 'Meta got HTTP 502' }, finding: ['callback_problem', 'warning', false] },
@@ -146,6 +151,8 @@ test.each([
   { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
   { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
   { facts: { callbackFields: [...requiredCallbackFields] } },
+  { facts: { callbackOverride: url } },
+  { facts: { callbackOverride: 'https://elsewhere.example/', expectedCallbackUrl: undefined } },
 ])('finds nothing for $facts', ({ facts }) => {
   expect(codes(facts)).toEqual([])
 })

@@ -235,6 +235,22 @@ test('rejects more than ten registrations of a number', async () => {
   expect(await whatsapp.registerNumber({ ...number, pin: '111111' })).toMatchObject({ error: { code: 133016 } })
 })
 
+const [ofNumber, ofWaba, ofApp] = ['https://number.example/', 'https://waba.example/', 'https://app.example/']
+
+test.each([
+  { configuration: { phone_number: ofNumber, whatsapp_business_account: ofWaba, application: ofApp }, is: ofNumber },
+  { configuration: { phone_number: '', whatsapp_business_account: ofWaba, application: ofApp }, is: ofWaba },
+  { configuration: { application: ofApp }, is: undefined },
+  { configuration: null, is: undefined },
+])('reads which callback URL overrides that of the app: $is', async ({ configuration, is }) => {
+  const { accessToken, phoneNumberId } = addNumber()
+  simulator.intercept(() => ok({ id: phoneNumberId, webhook_configuration: configuration }))
+  onTestFinished(() => simulator.intercept(undefined))
+
+  const details = await whatsapp.getNumberDetails({ phoneNumberId, accessToken })
+  expect(details.ok && details.value.callbackOverride).toBe(is)
+})
+
 test('subscribes the app of the token, even repeatedly', async () => {
   const number = addNumber()
   expect(await whatsapp.listSubscribedApps(number)).toEqual({ ok: true, value: [] })

@@ -30,6 +30,7 @@ import * as healthAdvice from '../migrations/0051-health-advice.ts'
 import * as accountFacts from '../migrations/0052-account-facts.ts'
 import * as suppressionAddedBy from '../migrations/0053-suppression-added-by.ts'
 import * as activityReports from '../migrations/0054-activity-reports.ts'
+import * as callbackOverride from '../migrations/0055-callback-override.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { limitLockWait } from './online.ts'
@@ -105,6 +106,7 @@ export const allMigrations: Migrations = {
   '0052-account-facts': accountFacts,
   '0053-suppression-added-by': suppressionAddedBy,
   '0054-activity-reports': activityReports,
+  '0055-callback-override': callbackOverride,
 }
 
 export interface MigrateOptions {

@@ -1,6 +1,7 @@
 import { unknownField } from '../errors.ts'
 import { ok, pickFields, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
+import type { TokenAccess } from './tokens.ts'
 
 const defaultFields = [
   'verified_name',
@@ -12,14 +13,24 @@ const defaultFields = [
 ]
 
 /** `GET /<phone number id>`: reference, section 5. */
-export function getPhoneNumber(number: SimulatedNumber, request: ReceivedRequest): SimulatedResponse {
-  return refuseLimit(request) ?? ok(toNode(number, request.query))
+export function getPhoneNumber(
+  state: SimulatorState,
+  access: TokenAccess,
+  number: SimulatedNumber,
+  request: ReceivedRequest,
+): SimulatedResponse {
+  return refuseLimit(request) ?? ok(toNode(state, access, number, request.query))
 }
 
 /** `GET /<WABA id>/phone_numbers`. */
-export function listPhoneNumbers(state: SimulatorState, wabaId: string, request: ReceivedRequest): SimulatedResponse {
+export function listPhoneNumbers(
+  state: SimulatorState,
+  access: TokenAccess,
+  wabaId: string,
+  request: ReceivedRequest,
+): SimulatedResponse {
   const numbers = [...state.numbers.values()].filter((number) => number.wabaId === wabaId)
-  return refuseLimit(request) ?? ok({ data: numbers.map((number) => toNode(number, request.query)) })
+  return refuseLimit(request) ?? ok({ data: numbers.map((number) => toNode(state, access, number, request.query)) })
 }
 
 const limitField = 'whatsapp_business_manager_messaging_limit'
@@ -30,7 +41,12 @@ function refuseLimit({ version = '', query }: ReceivedRequest): SimulatedRespons
   return isOlder && query.get('fields')?.includes(limitField) ? unknownField(limitField) : undefined
 }
 
-function toNode(number: SimulatedNumber, query: URLSearchParams): object {
+function toNode(
+  state: SimulatorState,
+  { token }: TokenAccess,
+  number: SimulatedNumber,
+  query: URLSearchParams,
+): object {
   const node = {
     verified_name: number.verifiedName,
     code_verification_status: number.codeVerificationStatus,
@@ -44,6 +60,10 @@ function toNode(number: SimulatedNumber, query: URLSearchParams): object {
     is_pin_enabled: number.pin !== undefined,
     [limitField]: number.messagingLimit,
     health_status: toHealth(number),
+    webhook_configuration: {
+      whatsapp_business_account: state.subscriptions.get(number.wabaId)?.get(token.appId)?.overrideCallbackUrl,
+      application: state.apps.get(token.appId)?.subscription?.callbackUrl,
+    },
     id: number.phoneNumberId,
   }
   return pickFields(node, query, defaultFields)
