@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
 import { findChatRow, toChat } from './chat/chat.ts'
-import { closeAlerts } from './store.ts'
+import { closeAlerts, rescheduleRepeats } from './store.ts'
 
 interface SignedInMember {
   accountId: string
@@ -122,6 +122,9 @@ export async function updateAlertRules(
     const current = (await findRules(trx, [accountId]))(accountId)
     const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined))
     await saveRules(trx, accountId, { ...current, ...given })
+    const { repeatHours = current.repeatHours } = update
+    if (repeatHours !== current.repeatHours)
+      await rescheduleRepeats(trx, accountId, { from: current.repeatHours, to: repeatHours })
     // Alerts of a removed threshold would never recover.
     if (update.failureRatePercent === null) await closeAlerts(trx, { accountId, code: 'failure_rate' })
     if (update.deliveryLagSeconds === null) await closeAlerts(trx, { accountId, code: 'delivery_lag' })

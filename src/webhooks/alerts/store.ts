@@ -93,6 +93,28 @@ export function lockAlert(trx: Kysely<Database>, accountId: string, id: string):
     .executeTakeFirst()
 }
 
+/**
+ * Schedules the repetition of open alerts that were sent anew, after another number of hours or never. An alert that is
+ * due at another time waits for the end of quiet hours, and so stays due then.
+ */
+export async function rescheduleRepeats(
+  trx: Kysely<Database>,
+  accountId: string,
+  { from, to }: { from: number | null; to: number | null },
+): Promise<void> {
+  // Without a number of hours, these are null.
+  const dueAfter = (hours: number | null) => sql<Date>`sent_at + ${hours}::integer * interval '1 hour'`
+  await trx
+    .updateTable('alerts')
+    .set({ due_at: dueAfter(to) })
+    .where('account_id', '=', accountId)
+    .where('recovered_at', 'is', null)
+    .where('acknowledged_at', 'is', null)
+    .where('sent_at', 'is not', null)
+    .where('due_at', 'is not distinct from', dueAfter(from))
+    .execute()
+}
+
 const maxDue = 200
 
 /** Locks due alerts, so that only one node sends each. Reads all accounts. */

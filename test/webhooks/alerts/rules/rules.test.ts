@@ -186,6 +186,42 @@ test('repeats an alert until a user acknowledges it, and still sends its end', a
   expect(log.data.items.map(({ what }) => what)).toContain(`acknowledged the alert ${alert?.alertId}`)
 })
 
+test('repeats no open alert once the repetition is turned off', async () => {
+  await setRules({ repeatHours: 4 })
+  await setReason('the token has expired')
+
+  await setRules({ repeatHours: null })
+  pass(4.1)
+  await run(sendDueAlerts)
+
+  expect(await sent()).toEqual([cannotSend])
+})
+
+test('repeats open alerts at a new interval, counted from when they were sent', async () => {
+  await setReason('the token has expired')
+  pass(3)
+  await setRules({ repeatHours: 4 })
+  await run(sendDueAlerts)
+  expect(await sent()).toEqual([cannotSend])
+
+  await setRules({ repeatHours: 2 })
+  await run(sendDueAlerts)
+
+  expect(await sent()).toEqual([cannotSend, cannotSend])
+})
+
+test('sends an alert that waits for the end of quiet hours when the repetition is turned off', async () => {
+  await setRules({ repeatHours: 4 })
+  await beQuiet()
+  await setReason('the token has expired')
+
+  await setRules({ repeatHours: null })
+  pass(3)
+  await run(sendDueAlerts)
+
+  expect(await sent()).toEqual([cannotSend])
+})
+
 test('sends nothing about an acknowledged token until it is about to expire', async () => {
   const expireIn = async (days: number) => {
     await sql`update whatsapp_account_health set token_expires_at = ${new Date(now.getTime() + days * 86_400_000)}
