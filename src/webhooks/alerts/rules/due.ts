@@ -49,5 +49,7 @@ function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, row: AlertRow): MemberA
   const body = (isRecovery ? row.recoveryBody : null) ?? row.body
   // A later version may have stored a code without a page in this one.
   const link = isAlertCode(code) ? linkTo(publicUrl, { accountId, code, subjectId }) : undefined
-  return { accountId, text: { title, paragraphs: body.split('\n'), link } }
+  // Texts of WhatsApp can contain empty lines. Slack rejects a section without text.
+  const paragraphs = body.split('\n').filter((line) => line.trim() !== '')
+  return { accountId, text: { title, paragraphs, link } }
 }

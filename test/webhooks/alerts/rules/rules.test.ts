@@ -31,26 +31,26 @@ beforeEach(async () => {
   await setChat(server.deps, account.accountId, { url: 'http://127.0.0.1:9/hook', format: 'slack' })
 })
 
-/** Titles of the alerts that wait for the chat of the account, oldest first. */
-async function sent(): Promise<string[]> {
+/** The alerts that wait for the chat of the account, oldest first. */
+async function posts(): Promise<AlertText[]> {
   const rows = await server.deps.db
     .selectFrom('chat_posts')
     .selectAll()
     .where('account_id', '=', account.accountId)
     .orderBy('id')
     .execute()
-  return rows
-    .map((row): AlertText =>
-      openPost(server.deps.secrets, {
-        id: row.id,
-        accountId: row.account_id,
-        contentEncrypted: row.content_encrypted,
-        attempts: 0,
-        expired: false,
-      }),
-    )
-    .map(({ title }) => title)
+  return rows.map((row) =>
+    openPost(server.deps.secrets, {
+      id: row.id,
+      accountId: row.account_id,
+      contentEncrypted: row.content_encrypted,
+      attempts: 0,
+      expired: false,
+    }),
+  )
 }
+
+const sent = async () => (await posts()).map(({ title }) => title)
 
 /** Runs the check several times on both servers concurrently, as housekeeping does. */
 async function run(chore: (deps: TestServer['deps']) => Promise<unknown>): Promise<void> {
@@ -121,6 +121,19 @@ test('sends nothing about a problem that began and ended in quiet hours', async 
   await run(sendDueAlerts)
   expect(await sent()).toEqual([])
   expect(await alerts()).toMatchObject([{ title: cannotSend, recoveredAt: expect.any(String) }])
+})
+
+test('leaves out empty lines of an alert that it held', async () => {
+  await beQuiet()
+  await setReason('the token has expired')
+  await sql`update alerts set body = E'Reported.\n\nCheck it.' where account_id = ${account.accountId}`.execute(
+    server.deps.db,
+  )
+
+  pass(3)
+  await run(sendDueAlerts)
+
+  expect(await posts()).toMatchObject([{ paragraphs: ['Reported.', 'Check it.'] }])
 })
 
 test('holds a recovery in quiet hours', async () => {
