@@ -6,7 +6,7 @@ import { LanguageCode, PageLimit, PhoneNumber, singleLine, TemplateName, Timesta
 import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
 import { SentFromDashboard } from './message.ts'
-import { accountInput, ownerChange, ownerCheck, viewerQuery } from '../procedure.ts'
+import { accountInput, ownerCheck, ownerSend, viewerQuery } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
@@ -74,7 +74,7 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
 }
 
 /** Sends a real message from the account's number. It counts towards the rate limit of the API. */
-export const sendTest = ownerChange({
+export const sendTest = ownerSend({
   summary: 'Send a test message with a template',
   input: accountInput({
     to: PhoneNumber,

@@ -34,11 +34,11 @@ export interface UnparsedCall<Input> {
 const workOfCall = 0.2
 
 /**
- * What a call costs before its body is parsed. Sends, and calls that wait for WhatsApp or for a file, have budgets of
- * their own; a waiting call would occupy a slot for as long as it takes.
+ * What a call costs before its body is parsed. Sends, and calls that wait for WhatsApp, an endpoint or a file, have budgets
+ * of their own; a waiting call would occupy a slot for as long as it takes.
  */
 export function costOf({ budget }: Pick<Procedure, 'budget'>, bytes: number): CallCost {
-  const counted = budget === 'changes' || budget === 'tests' || budget === 'emails'
+  const counted = budget === 'changes' || budget === 'emails'
   return { bytes, work: budget === 'sends' ? 0 : workOfCall, counted }
 }
 
@@ -84,7 +84,7 @@ export class Pipeline {
     const { budget } = procedure.contract
     switch (budget) {
       case 'sends':
-        return handle(this.#deps, procedure, call, input)
+        return auditAndHandle(this.#deps, procedure, call, input)
       case 'reads':
         // A call without an account is one of a user, or of an unknown caller in a network.
         return this.#limiters.readLimiter.run(call.accountId ?? call.workKey, async (hasWaited) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
@@ -8,8 +9,9 @@ import { testMediaPath } from '../../../contracts/dashboard/template.ts'
 import { Connections } from '../../../src/http/limits/connections.ts'
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
+import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { openSocket } from '../../support/raw-socket.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import {
   nodeForTest,
   startTestServer,
@@ -20,6 +22,7 @@ import {
 } from '../../support/server.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 import { manyFields } from '../../support/worst-requests.ts'
 
 /** Large enough that parsing it takes a while, and invalid for every procedure. */
@@ -179,6 +182,52 @@ test('leaves the place of an MCP send to others while it waits for WhatsApp', as
   } finally {
     server.simulator.intercept(undefined)
   }
+})
+
+test.each([
+  { name: 'template.sendTest', input: { to: '34600111222', template: 'hello_world', language: 'en_US' } },
+  { name: 'message.sendAgain', input: { variables: exampleSend.variables } },
+])('leaves the place of $name to others while it waits for WhatsApp', async ({ name, input }) => {
+  const account = await server.account()
+  const { accountId } = account
+  const { messageId } = await account.trpc.message.send.mutate(exampleSend)
+  const node = await nodeForTest(server, { server: { limits: { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } } } })
+  const owner = await signedInOwner(node, accountId)
+  const answer = Promise.withResolvers<undefined>()
+  let asked = 0
+  server.simulator.intercept(() => {
+    asked += 1
+    return answer.promise
+  })
+  try {
+    const sending = owner.mutate(name, { accountId, ...input, ...(name === 'message.sendAgain' && { messageId }) })
+    await expect.poll(() => asked).toBe(1)
+    expect((await owner.mutate('view.save', { accountId, name: 'All', filters: {} })).statusCode).toBe(200)
+    answer.resolve(undefined)
+    expect((await sending).statusCode).toBe(200)
+  } finally {
+    answer.resolve(undefined)
+    server.simulator.intercept(undefined)
+  }
+})
+
+test('leaves the place of a test event to others while it waits for the endpoint', async () => {
+  const receiver = await forTest(startWebhookReceiver())
+  const asked = Promise.withResolvers<ServerResponse>()
+  receiver.behave((_received, response) => void asked.resolve(response))
+  const { accountId } = await server.account()
+  const limits = { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } }
+  const webhooks = createWebhookSender({ timeoutSeconds: 25, allowPrivate: true })
+  const node = await nodeForTest(server, { server: { limits }, deps: { webhooks } })
+  const owner = await signedInOwner(node, accountId)
+  const { data } = await owner.mutate<{ endpointId: string }>('webhook.add', { accountId, url: receiver.url })
+
+  const testing = owner.mutate('webhook.test', { accountId, endpointId: data.endpointId })
+  const response = await asked.promise
+  expect((await owner.mutate('view.save', { accountId, name: 'All', filters: {} })).statusCode).toBe(200)
+  response.end('ok')
+
+  expect((await testing).statusCode).toBe(200)
 })
 
 function open(node: TestServer, write: string): Socket {
