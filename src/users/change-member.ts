@@ -6,6 +6,7 @@ import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
+import { deleteWaitingEmails } from '../platform/email/outbox.ts'
 import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember, memberNotFound, normalizeEmail, requireMember } from './member.ts'
 import {
@@ -36,12 +37,9 @@ export async function removeMemberAsOperator(
     const member = await findMember(trx, accountId, email)
     if (!member && wasInvited) return
     if (!member) throw memberNotFound(accountId, email)
-    const { userId } = member
-    await deleteRole(trx, accountId, userId)
-    await deleteInvitationsOf(trx, accountId, member.email)
-    await deleteUserWithoutRole(trx, userId)
+    await deleteMembership(trx, accountId, member)
     // After the lock on the user, in the order of an accepted invitation.
-    await deleteSessions(trx, userId)
+    await deleteSessions(trx, member.userId)
   })
 }
 
@@ -72,12 +70,21 @@ export async function removeMember({ db }: Pick<Deps, 'db'>, by: ChangedBy, emai
   const { accountId } = by
   await db.transaction().execute(async (trx) => {
     const member = await requireOtherOwner(trx, by, { email, allowLastOwner: false })
-    const { userId } = member
-    await deleteRole(trx, accountId, userId)
     await deleteInvitation(trx, accountId, normalizeEmail(email))
-    await deleteInvitationsOf(trx, accountId, member.email)
-    await deleteUserWithoutRole(trx, userId)
+    await deleteMembership(trx, accountId, member)
   })
+}
+
+/** Also deletes what the member sent or waits for in this account, and a user without another one. */
+async function deleteMembership(
+  trx: Kysely<Database>,
+  accountId: string,
+  { userId, email }: { userId: string; email: string },
+): Promise<void> {
+  await deleteRole(trx, accountId, userId)
+  await deleteInvitationsOf(trx, accountId, email)
+  await deleteWaitingEmails(trx, { accountId, kind: 'alert', to: email })
+  await deleteUserWithoutRole(trx, userId)
 }
 
 /** An account, and the user who changes its members as an owner. */

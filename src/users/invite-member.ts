@@ -8,12 +8,12 @@ import { requireAccount } from '../accounts/account.ts'
 import { emailSettingsUrl } from '../accounts/alert-rules.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { enqueueEmails } from '../platform/email/outbox.ts'
+import { deleteWaitingEmails, enqueueEmails } from '../platform/email/outbox.ts'
 import { writeInvitation } from './emails.ts'
 import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember } from './member.ts'
 import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
-import { deleteInvitation, deleteInvitationEmails, findInvitations, lockOwners } from './store.ts'
+import { deleteInvitation, findInvitations, lockOwners } from './store.ts'
 
 /** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
@@ -87,7 +87,7 @@ export async function mailInvitation(
   { issued: { email, role, path, expiresAt }, invitedBy }: { issued: IssuedInvitation; invitedBy: string | undefined },
 ): Promise<void> {
   const { name } = await requireAccount(deps.db, accountId)
-  await deleteInvitationEmails(deps.db, accountId, email)
+  await deleteWaitingEmails(deps.db, { accountId, kind: 'invitation', to: email })
   const expires = new Date(expiresAt)
   // Uses the configured URL, never the host of a request.
   const link = new URL(path, deps.publicUrl).href

@@ -3,6 +3,7 @@ import type { Membership } from '../../contracts/dashboard/user.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { toRow } from '../platform/db/names.ts'
 import type { Database } from '../platform/db/schema.ts'
+import { deleteWaitingEmails } from '../platform/email/outbox.ts'
 
 /** Reads all accounts: those in which this user has a role. */
 export function findMemberships(
@@ -297,7 +298,7 @@ export async function deleteInvitation(
   email: string,
   { keepPasswordLink = false }: { keepPasswordLink?: boolean } = {},
 ): Promise<boolean> {
-  await deleteInvitationEmails(db, accountId, email)
+  await deleteWaitingEmails(db, { accountId, kind: 'invitation', to: email })
   let deletion = db.deleteFrom('owner_invitations').where('account_id', '=', accountId).where('email', '=', email)
   if (keepPasswordLink) deletion = deletion.where('sets_password', '=', false)
   return (await deletion.returning('email').executeTakeFirst()) !== undefined
@@ -311,7 +312,7 @@ export async function deleteInvitationsOf(db: Kysely<Database>, accountId: strin
     .where('invited_by', '=', invitedBy)
     .returning('email')
     .execute()
-  for (const { email } of invitations) await deleteInvitationEmails(db, accountId, email)
+  for (const { email } of invitations) await deleteWaitingEmails(db, { accountId, kind: 'invitation', to: email })
 }
 
 /** Lists the invitations that can still be accepted, without links that set a new password. */
@@ -337,13 +338,5 @@ export function findInvitations(
     .where('i.sets_password', '=', false)
     .where('i.expires_at', '>', sql<Date>`now()`)
     .orderBy('i.email')
-    .execute()
-}
-
-/** Deletes invitation emails that wait to be sent and whose link is no longer valid. */
-export async function deleteInvitationEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
-  await db
-    .deleteFrom('emails')
-    .where((eb) => eb.and({ account_id: accountId, recipient: email, kind: 'invitation' }))
     .execute()
 }

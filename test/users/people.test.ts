@@ -158,6 +158,25 @@ test.each<{ change: string; start: (by: TestOwner, email: string) => Promise<Set
   expect((await of(account).invitations(owner)).data).toEqual(invitations.data)
 })
 
+test.each<[string, (member: TestOwner) => Promise<unknown>]>([
+  ['is removed', ({ email }) => of(account).remove(owner, email)],
+  ['is removed by an operator', ({ email }) => removeMemberAsOperator(server.deps, account.accountId, email)],
+])('sends a member who %s no alert email that was waiting', async (_what, end) => {
+  const member = await signedInOwner(server, account.accountId)
+  const content = composeEmail({ subject: 'Alert', paragraphs: [], link: { label: 'Open', url: server.url } })
+  const alert = { kind: 'alert' as const, accountId: account.accountId, validSeconds: 60, ...content }
+  await enqueueEmails(
+    server.deps,
+    [member, owner].map(({ email }) => ({ ...alert, to: email })),
+  )
+
+  await end(member)
+
+  const emails = await server.deps.db.selectFrom('emails').select('recipient').where('kind', '=', 'alert').execute()
+  expect(emails).toEqual([{ recipient: owner.email }])
+  await server.deps.db.deleteFrom('emails').execute()
+})
+
 test('does not list or revoke the password link of an operator as an invitation', async () => {
   const member = await signedInOwner(server, account.accountId)
   const { path } = await resetPassword(server.deps, account.accountId, member.email)

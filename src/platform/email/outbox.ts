@@ -128,6 +128,17 @@ export function openEmail(secrets: SecretBox, { id, contentEncrypted, recipient 
   return { ...content, to: recipient }
 }
 
+/** Deletes the emails of an account to one recipient that wait to be sent. */
+export async function deleteWaitingEmails(
+  db: Kysely<Database>,
+  { accountId, kind, to }: Pick<NewEmail, 'accountId' | 'kind' | 'to'> & { accountId: string },
+): Promise<void> {
+  await db
+    .deleteFrom('emails')
+    .where((eb) => eb.and({ account_id: accountId, kind, recipient: to }))
+    .execute()
+}
+
 /** Needs no account, because the ID is unique. */
 export async function deleteEmail(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('emails').where('id', '=', id).execute()

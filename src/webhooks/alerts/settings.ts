@@ -5,6 +5,7 @@ import { accountNotFound } from '../../accounts/account.ts'
 import { findRules, saveRules } from '../../accounts/alert-rules.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { deleteWaitingEmails } from '../../platform/email/outbox.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
 import { findChatRow, toChat } from './chat/chat.ts'
 import { closeAlerts, rescheduleRepeats } from './store.ts'
@@ -36,7 +37,7 @@ export async function setAlertEmails(
 ): Promise<AlertRecipients> {
   await deps.db.transaction().execute(async (trx) => {
     await saveMemberPreference(trx, member, receives)
-    if (!receives) await deleteWaitingAlertEmails(trx, member.accountId, email)
+    if (!receives) await deleteWaitingEmails(trx, { accountId: member.accountId, kind: 'alert', to: email })
   })
   return getAlertRecipients(deps, member)
 }
@@ -88,14 +89,6 @@ async function saveMemberPreference(
     .set({ alert_emails: receives })
     .where('account_id', '=', accountId)
     .where('owner_id', '=', userId)
-    .execute()
-}
-
-/** Deletes the waiting alert emails of a recipient. */
-async function deleteWaitingAlertEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
-  await db
-    .deleteFrom('emails')
-    .where((eb) => eb.and({ account_id: accountId, kind: 'alert', recipient: email }))
     .execute()
 }
 
