@@ -75,15 +75,16 @@ function findViews(db: Kysely<Database>, { accountId, userId }: Person): Promise
     .execute()
 }
 
-/** Locks the membership, so that concurrent requests cannot exceed the limit. */
+/** Locks the membership, so that concurrent requests cannot exceed the limit. Throws if it has just ended. */
 async function lockViews(trx: Kysely<Database>, person: Person): Promise<ViewRow[]> {
-  await trx
+  const membership = await trx
     .selectFrom('owner_roles')
     .select('owner_id')
     .where('account_id', '=', person.accountId)
     .where('owner_id', '=', person.userId)
     .forUpdate()
-    .execute()
+    .executeTakeFirst()
+  if (!membership) throw new ServiceError('NOT_FOUND', errorFacts.notYourAccount())
   return findViews(trx, person)
 }
 

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { quotaFacts } from '../../contracts/facts/errors.ts'
 import { erase } from '../support/erase.ts'
 import { forFile } from '../support/lifetime.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
 
@@ -104,6 +106,19 @@ test('keeps no more views of a user than the quota, even if they are saved concu
   // An existing view can still be replaced.
   const again = await owner.mutate('view.save', { accountId, ...failures, name: views[0]?.name })
   expect(again.statusCode).toBe(200)
+})
+
+test('saves no view of a member who is removed at the same moment', async () => {
+  const { accountId, owner } = await setUp()
+
+  const saving = await server.deps.db.transaction().execute(async (trx) => {
+    await sql`delete from owner_roles where account_id = ${accountId}`.execute(trx)
+    const started = owner.mutate('view.save', { accountId, ...failures })
+    await expect.poll(() => lockWaits(server.deps.db, '%"owner_roles"%')).toHaveLength(1)
+    return { started }
+  })
+
+  expect(await saving.started).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
 })
 
 test('deletes views with the membership', async () => {
