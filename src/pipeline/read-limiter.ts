@@ -55,6 +55,7 @@ export function createReadLimiter(
   function readsOf(key: string): AccountReads {
     let reads = accounts.get(key)
     if (!reads) {
+      forgetFresh()
       reads = {
         running: 0,
         waiting: new Set(),
@@ -66,6 +67,20 @@ export function createReadLimiter(
     }
     return reads
   }
+
+  /** Keeps the map small without a timer: each new account removes some that would start with the same values. */
+  function forgetFresh(): void {
+    let checked = 0
+    for (const [key, reads] of accounts) {
+      if (++checked > 4) return
+      settle(reads)
+      accounts.delete(key)
+      if (!isFresh(reads)) accounts.set(key, reads)
+    }
+  }
+
+  const isFresh = ({ running, waiting, credit }: AccountReads) =>
+    running === 0 && waiting.size === 0 && credit >= limits.maxCreditMilliseconds
 
   /** Charges running reads for the elapsed time, so that no cost has to be estimated in advance. */
   function settle(reads: AccountReads): void {
@@ -137,8 +152,7 @@ export function createReadLimiter(
         settle(reads)
         reads.running -= 1
         startWaiting(reads)
-        const isFresh = reads.running === 0 && reads.waiting.size === 0 && reads.credit >= limits.maxCreditMilliseconds
-        if (isFresh) accounts.delete(key)
+        if (isFresh(reads)) accounts.delete(key)
       }
     },
   }

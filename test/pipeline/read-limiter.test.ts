@@ -186,6 +186,20 @@ describe('with a fake clock', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  test('forgets an account whose credit is full again', async () => {
+    using deletion = vi.spyOn(Map.prototype, 'delete')
+    const reads = createReadLimiter(limits)
+    const slow = [1, 2].map(() => reads.run('acc_1', () => wait(100)))
+    await vi.advanceTimersByTimeAsync(100)
+    await Promise.all(slow)
+    expect(deletion).not.toHaveBeenCalledWith('acc_1')
+
+    await vi.advanceTimersByTimeAsync(10_000)
+    await reads.run('acc_2', () => Promise.resolve())
+
+    expect(deletion).toHaveBeenCalledWith('acc_1')
+  })
+
   test('rejects reads that wait too long or exceed the queue, and frees the slot of a failed one', async () => {
     const reads = createReadLimiter(limits)
     const failing = [1, 2].map(() =>
