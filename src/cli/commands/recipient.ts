@@ -50,7 +50,7 @@ export const recipientErase = dataCommand({
     const isEmbedded = findEmbeddedDatabase(deps.db) !== undefined
     return {
       json: { ...erased, rewritten: rewrite === true },
-      text: describe(erased, { rewritten: rewrite === true, isEmbedded }),
+      text: describeErasure(erased, { rewritten: rewrite === true, isEmbedded }),
       exitCode: erased.complete ? 0 : 1,
     }
   },
@@ -98,8 +98,8 @@ function parseRecipient(given: string): string {
   throw new UsageError(`RECIPIENT ${number.error.issues[0]?.message}, or a user ID such as ES.2041776300912345.`)
 }
 
-function describe(
-  { accountIds, messages, rows, replies, contactBook, complete }: Erased,
+export function describeErasure(
+  { accountIds, messages, rows, replies, contactBook, complete, unsettled }: Erased,
   { rewritten, isEmbedded }: { rewritten: boolean; isEmbedded: boolean },
 ): string {
   const others = Object.entries(rows).map(([table, count]) => `${count} in ${table}`)
@@ -124,12 +124,14 @@ function describe(
           ),
         ]),
     ...(accountIds.length === 0 ? [] : [`Accounts: ${accountIds.join(', ')}.`]),
-    ...(complete
-      ? []
-      : ['The recipient was stored again meanwhile. Stop the sends to them, and run the command again.']),
+    ...(complete ? [] : [unsettled ? longTransaction : storedAgain]),
     ...(rewritten ? [] : [remainder(isEmbedded)]),
   ].join('\n')
 }
+
+const storedAgain = 'The recipient was stored again meanwhile. Stop the sends to them, and run the command again.'
+const longTransaction =
+  'A transaction that has been open for long prevents the last check. Find it in pg_stat_activity or pg_prepared_xacts, end it, and run the command again.'
 
 function remainder(isEmbedded: boolean): string {
   const vacuum = isEmbedded ? 'the next vacuum and the reuse of the write-ahead log' : 'the next vacuum of each table'

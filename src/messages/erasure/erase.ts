@@ -33,12 +33,16 @@ export interface Erased {
   contactBook: ContactBookResult
   /** Whether the last search found no trace of the person. */
   complete: boolean
+  /** Whether it found none, but a transaction that was open for long could still have stored one. */
+  unsettled: boolean
 }
 
 export interface ErasureHooks {
   report?: (progress: SweepProgress) => void
   /** Runs the change of one account, and records it in the audit log. */
   audited: <Result>(accountId: string, what: Fact, run: () => Promise<Result>) => Promise<Result>
+  /** How long to wait for open transactions. */
+  maxSettleMilliseconds?: number
 }
 
 const messageBatchSize = 200
@@ -54,7 +58,7 @@ const maxSearches = 5
 export async function eraseRecipient(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log' | 'whatsapp'>,
   { recipient, accountId }: Erasure,
-  { report, audited }: ErasureHooks,
+  { report, audited, maxSettleMilliseconds }: ErasureHooks,
 ): Promise<Erased> {
   const { db } = deps
   const hashKey = await readHashKey(deps)
@@ -112,17 +116,18 @@ export async function eraseRecipient(
   }
 
   /** An earlier erasure may have left an entry at Meta of a user ID that is no longer stored. */
-  async function finish(complete: boolean): Promise<Erased> {
+  async function finish(outcome: { complete: boolean; unsettled: boolean }): Promise<Erased> {
     if (accountId !== undefined) await contacts.deleteGiven(accountId, recipient)
-    return { accountIds: [...recorded].sort(), messages, rows, replies, contactBook: contacts.result, complete }
+    return { accountIds: [...recorded].sort(), messages, rows, replies, contactBook: contacts.result, ...outcome }
   }
 
   if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
   await discardUnwrittenRequests(db)
   await eraseMessages()
+  let unsettled = false
   for (let search = 1; search <= maxSearches; search += 1) {
     // A reply to an erased message may still be recorded, by a transaction that found the message before.
-    await awaitRunningWrites(db)
+    await awaitRunningWrites(db, maxSettleMilliseconds)
     const named = await findNames()
     for (const id of named) {
       // First, because the user IDs are not known afterwards.
@@ -140,14 +145,14 @@ export async function eraseRecipient(
     add('message_contents', inContents.erased)
     for (const id of [...named, ...swept.accountIds, ...inContents.accountIds])
       await inAuditOf(id, () => Promise.resolve())
-    const settled = await awaitRunningWrites(db)
+    const settled = await awaitRunningWrites(db, maxSettleMilliseconds)
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
     const found = named.length + swept.accountIds.size + inContents.erased + late
-    const isClean = found === 0 && settled
-    if (isClean) return finish(true)
+    if (found === 0 && settled) return finish({ complete: true, unsettled: false })
+    unsettled = found === 0
   }
-  return finish(false)
+  return finish({ complete: false, unsettled })
 }
 
 /** Entries of a person in the contact books that Meta keeps for business portfolios. */
