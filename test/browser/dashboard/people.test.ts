@@ -109,6 +109,8 @@ test('shows a link to share without an SMTP server, and revokes it', async () =>
   const dialog = page.getByRole('dialog', { name: 'New invitation link' })
   const link = await dialog.getByLabel('Invitation link', { exact: true }).inputValue()
   expect(link).not.toBe(first)
+  // A click outside does not discard it.
+  await page.mouse.click(5, 5)
   await warning.waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of linus@example.com' }).click()

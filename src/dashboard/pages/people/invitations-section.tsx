@@ -83,7 +83,13 @@ function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
         {sendsEmail ? t`Send again` : t`New link`}
       </Button>
       <Button variant="default" onClick={open} aria-label={t`Revoke the invitation of ${email}`}>{t`Revoke`}</Button>
-      <Modal opened={link !== undefined} onClose={() => setLink(undefined)} title={t`New invitation link`}>
+      {/* A click outside would discard the link, which is not shown again. */}
+      <Modal
+        opened={link !== undefined}
+        onClose={() => setLink(undefined)}
+        title={t`New invitation link`}
+        closeOnClickOutside={false}
+      >
         {link !== undefined && <NewLink email={email} link={link} onClose={() => setLink(undefined)} />}
       </Modal>
       <ConfirmModal

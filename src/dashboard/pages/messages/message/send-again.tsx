@@ -37,7 +37,8 @@ export function SendAgainModal({ message, found, onClose, onSent }: SendAgainMod
   const obstacle = findObstacle(message, found)
   const { data: content, isLoading } = useContent(message)
   return (
-    <Modal opened onClose={onClose} title={t`Send this message again?`} size="lg">
+    // A click outside would discard the typed values.
+    <Modal opened onClose={onClose} title={t`Send this message again?`} size="lg" closeOnClickOutside={false}>
       {(found.kind === 'loading' || isLoading) && <LoadingSkeleton lines={3} />}
       {obstacle !== undefined && (
         <Stack>
