@@ -45,7 +45,7 @@ export function useFormChange<Input, Output = unknown>(
   change: Omit<Change<Input, Output>, 'onFailure'>,
 ) {
   const [problem, setProblem] = useState<string>()
-  const { mutate, isPending } = useChange<Input, Output>({
+  const { mutate, error, isPending } = useChange<Input, Output>({
     ...change,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -53,7 +53,7 @@ export function useFormChange<Input, Output = unknown>(
     setProblem(undefined)
     mutate(input)
   }
-  return { problem, isPending, submit }
+  return { problem, error, isPending, submit }
 }
 
 /**

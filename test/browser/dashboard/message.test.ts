@@ -210,6 +210,30 @@ test('sends a message again with new values', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('says that a message may have been sent again if the response was lost', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount(`messages?message=${messageId}`)
+  await page.route(/message\.sendAgain/, async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByLabel('{{1}}').fill('Grace')
+  // A click outside keeps what was typed.
+  await page.mouse.click(5, 5)
+  await dialog.getByLabel('{{2}}').fill('WB-2000')
+
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+
+  const alert = dialog.getByRole('alert').filter({ hasText: 'Outcome unknown' })
+  await alert.getByText('The message may have been sent.').waitFor()
+  expect(await dialog.getByText('Message not sent').count()).toBe(0)
+  expect((await account.trpc.message.list.query({})).items).toHaveLength(2)
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('shows the content of a message, and repeats it with the same values', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await updateAccount(dashboard.server.deps, account.accountId, { messageContentsDays: 30 })

@@ -7,7 +7,7 @@ import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
 import { SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { NumberSuggestion } from '../whatsapp-accounts/number-suggestion.tsx'
@@ -24,6 +24,7 @@ interface SendTestProps {
   sent: SentTest | undefined
   /** Why no message was created. */
   problem: string | undefined
+  error: unknown
 }
 
 /** The test section of the template form. */
@@ -36,6 +37,7 @@ export function SendTest({
   pending,
   sent,
   problem,
+  error,
 }: SendTestProps) {
   const { canChange } = useAccount()
   const { sandbox } = useUser()
@@ -65,7 +67,7 @@ export function SendTest({
           </ChangeButton>
         </Box>
         {!canChange && <Text size="sm" c="dimmed">{t`Viewers cannot send test messages.`}</Text>}
-        {problem !== undefined && <ErrorAlert title={t`Test not sent`} error={problem} />}
+        <SendErrorAlert title={t`Test not sent`} problem={problem} error={error} />
         {sent && <SentTestAlert test={sent} />}
       </Stack>
     </Box>

@@ -182,6 +182,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
             pending={send.isPending}
             sent={sent}
             problem={problem}
+            error={send.error}
           />
           {/* Below the variables, so that they stay next to the preview. */}
           <Box hiddenFrom="sm">

@@ -14,6 +14,7 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
 import { findNumberProblem } from '../../ui/number-problem.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
@@ -67,7 +68,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        {send.problem !== undefined && <ErrorAlert title={t`Test message failed`} error={send.problem} />}
+        <SendErrorAlert title={t`Test message failed`} problem={send.problem} error={send.error} />
         {test && <TestResult test={test} />}
         <Group gap="sm" align="flex-start">
           <TextInput

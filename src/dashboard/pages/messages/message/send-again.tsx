@@ -15,6 +15,7 @@ import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
 import { Modal } from '../../../ui/dialog.tsx'
 import { FormActions } from '../../../ui/form-actions.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
+import { SendErrorAlert } from '../../../ui/send-error-alert.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
@@ -166,7 +167,7 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
           />
         )}
         <CostEstimateText to={message.to} category={template.category} />
-        {problem !== undefined && <ErrorAlert title={t`Message not sent`} error={problem} />}
+        <SendErrorAlert title={t`Message not sent`} problem={problem} error={send.error} />
         <FormActions leftSection={<IconSend size={16} />} loading={send.isPending} onCancel={onClose}>
           {message.status === 'pending' ? t`Send anyway` : t`Send again`}
         </FormActions>
