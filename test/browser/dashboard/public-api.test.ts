@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { firstRequestIdAt } from '../../../src/platform/ids.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
@@ -312,6 +313,23 @@ test('keeps a typed address while other entries of the allow-list change', async
   expect(await field.inputValue()).toBe('192.0.2.0/24')
   expect(await field.getAttribute('aria-invalid')).not.toBe('true')
   expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
+test('keeps an entry that another owner added meanwhile', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
+  await page.getByText('Allow-list saved.').waitFor()
+  await page.getByRole('button', { name: 'Remove 127.0.0.1' }).click()
+  await setAllowList(dashboard.server.deps, account.accountId, ['127.0.0.1', '192.0.2.7'])
+
+  // Its label depends on whether the page has refreshed since.
+  await page.getByRole('dialog').getByRole('button').last().click()
+
+  await page.getByText('Restricted to 1 entry').waitFor()
+  await page.getByRole('button', { name: 'Remove 192.0.2.7' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Remove 127.0.0.1' }).count()).toBe(0)
+  expect(pageErrors).toEqual([])
 })
 
 test('asks before an empty allow-list allows all addresses', async () => {

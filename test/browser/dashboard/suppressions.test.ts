@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -55,6 +56,20 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   await page.getByRole('dialog').getByRole('button', { name: 'Send again to everybody' }).click()
   await page.getByRole('checkbox', { name: 'Utility', checked: false }).waitFor()
   expect((await account.post('/api/v1/message/send', utility)).statusCode).toBe(200)
+  expect(pageErrors).toEqual([])
+})
+
+test('keeps a category that another owner stopped meanwhile', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+  await page.getByRole('checkbox', { name: 'Utility' }).click()
+  const { deps } = dashboard.server
+  await setSuppressedCategories(deps, account.accountId, ['MARKETING', 'AUTHENTICATION'])
+
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop for everybody' }).click()
+
+  await page.getByRole('checkbox', { name: 'Authentication', checked: true }).waitFor()
+  await page.getByRole('checkbox', { name: 'Utility', checked: true }).waitFor()
   expect(pageErrors).toEqual([])
 })
 

@@ -22,16 +22,21 @@ interface Outcome {
 }
 
 interface Proposal extends Outcome {
-  next: string[]
+  added: string[]
+  removed?: string
 }
 
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
   const { accountId, canChange } = useAccount()
-  /** The list to confirm. */
+  /** The change to confirm. */
   const [confirming, setConfirming] = useState<Proposal>()
   const save = useChange({
-    change: ({ next }: Proposal) => api.publicApi.setAllowList.mutate({ accountId, allowList: next }),
+    // Another owner may have changed other entries since the list was read.
+    change: async (proposal: Proposal) => {
+      const { allowList } = await api.publicApi.get.query({ accountId })
+      return api.publicApi.setAllowList.mutate({ accountId, allowList: change(allowList, proposal) })
+    },
     invalidates: [apiAccessKey(accountId)],
     done: t`Allow-list saved.`,
     onDone: (_saved, { onSaved }) => {
@@ -44,12 +49,14 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
     },
   })
   const callers = useRecentUse()?.addresses ?? []
-  const propose = (next: string[], outcome: Outcome = {}) => {
-    const locksOut = listLockedOut(next, { allowList, callers, you }).length > 0
+  const findLockedOut = (next: string[]) => listLockedOut(next, { allowList, callers, you })
+  const propose = (proposal: Proposal) => {
+    const next = change(allowList, proposal)
     const opensToAll = next.length === 0 && allowList.length > 0
-    if (locksOut || opensToAll) setConfirming({ next, ...outcome })
-    else save.mutate({ next, ...outcome })
+    if (findLockedOut(next).length > 0 || opensToAll) setConfirming(proposal)
+    else save.mutate(proposal)
   }
+  const proposed = confirming && change(allowList, confirming)
   return (
     <Section
       id="allow-list"
@@ -70,26 +77,30 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
           allowList={allowList}
           you={you}
           pending={save.isPending}
-          onRemove={(entry) => propose(allowList.filter((other) => other !== entry))}
+          onRemove={(removed) => propose({ added: [], removed })}
         />
         {canChange && (
           <AddAddressForm
             offered={covers(allowList, you.address) && allowList.length > 0 ? undefined : you.address}
             pending={save.isPending}
-            onAdd={(entries, outcome) => propose([...new Set([...allowList, ...entries])], outcome)}
+            onAdd={(added, outcome) => propose({ added, ...outcome })}
           />
         )}
       </Stack>
       <AllowListWarning
-        proposed={confirming?.next}
-        lockedOut={confirming ? listLockedOut(confirming.next, { allowList, callers, you }) : []}
+        proposed={proposed}
+        lockedOut={proposed ? findLockedOut(proposed) : []}
         address={you.address}
         pending={save.isPending}
-        onSave={(next) => save.mutate({ ...confirming, next })}
+        onSave={(alsoAdded) => confirming && save.mutate({ ...confirming, added: [...confirming.added, ...alsoAdded] })}
         onClose={() => setConfirming(undefined)}
       />
     </Section>
   )
+}
+
+function change(allowList: string[], { added, removed }: Proposal): string[] {
+  return [...new Set([...allowList.filter((entry) => entry !== removed), ...added])]
 }
 
 interface AllowListEntriesProps extends Pick<ApiAccess, 'allowList' | 'you'> {
@@ -194,7 +205,8 @@ interface AllowListWarningProps {
   /** The user's address. */
   address: string
   pending: boolean
-  onSave: (allowList: string[]) => void
+  /** Saves the list with these further entries. */
+  onSave: (alsoAdded: string[]) => void
   onClose: () => void
 }
 
@@ -224,7 +236,7 @@ function AllowListWarning({ proposed, lockedOut, address, pending, onSave, onClo
       </Text>
       <Stack gap="sm" mt="lg">
         {!opensToAll && proposed && (
-          <Button loading={pending} onClick={() => onSave([...proposed, ...lockedOut])} data-autofocus>
+          <Button loading={pending} onClick={() => onSave(lockedOut)} data-autofocus>
             {isOwnOnly
               ? t`Save and add my address`
               : plural(lockedOut.length, { one: 'Save and add # address', other: 'Save and add # addresses' })}
@@ -237,7 +249,7 @@ function AllowListWarning({ proposed, lockedOut, address, pending, onSave, onClo
           <Button
             {...(opensToAll ? { color: 'red.9' } : { variant: 'default' })}
             loading={pending}
-            onClick={() => onSave(proposed ?? [])}
+            onClick={() => onSave([])}
           >
             {opensToAll
               ? t`Allow all addresses`

@@ -14,6 +14,11 @@ import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { categories } from './scope-choice.tsx'
 import { stoppedCategoriesKey, useStoppedCategories } from './use-suppressions.ts'
 
+interface CategoryChange {
+  category: SuppressedCategory
+  stops: boolean
+}
+
 /** Each change needs confirmation, because it affects everyone on the list. */
 export function CategoriesSection() {
   const { accountId, canChange } = useAccount()
@@ -21,7 +26,12 @@ export function CategoriesSection() {
   const stopped = stored.data?.categories ?? []
   const [changing, setChanging] = useState<SuppressedCategory>()
   const save = useChange({
-    change: (chosen: SuppressedCategory[]) => api.suppression.setCategories.mutate({ accountId, categories: chosen }),
+    // Another owner may have changed other categories since they were read.
+    change: async ({ category, stops }: CategoryChange) => {
+      const { categories } = await api.suppression.settings.query({ accountId })
+      const others = categories.filter((other) => other !== category)
+      return api.suppression.setCategories.mutate({ accountId, categories: stops ? [...others, category] : others })
+    },
     invalidates: [stoppedCategoriesKey(accountId)],
     done: t`Stopped categories saved.`,
     onDone: () => setChanging(undefined),
@@ -59,9 +69,7 @@ export function CategoriesSection() {
         stops={changing !== undefined && !stopped.includes(changing)}
         pending={save.isPending}
         onClose={() => setChanging(undefined)}
-        onConfirm={(category, stops) =>
-          save.mutate(stops ? [...stopped, category] : stopped.filter((other) => other !== category))
-        }
+        onConfirm={(category, stops) => save.mutate({ category, stops })}
       />
     </Section>
   )
