@@ -59,6 +59,23 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   expect(pageErrors).toEqual([])
 })
 
+test('says how many recipients of a long list were added before a request failed', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions#add')
+  const numbers = Array.from({ length: 1001 }, (_, index) => `3460000${String(index).padStart(4, '0')}`)
+  let requests = 0
+  await page.route(/suppression\.import/, (route) => (++requests === 2 ? route.abort() : route.continue()))
+  await page.getByLabel('Recipients to add').fill(numbers.join('\n'))
+  await page.getByRole('button', { name: 'Add to list' }).click()
+  await page.getByText('1,000 recipients added. Could not reach the server.').waitFor()
+
+  await page.getByRole('button', { name: 'Add to list' }).click()
+
+  await page.getByText(/1 recipient added\. 1,?000 already on the list\./).waitFor()
+  expect((await account.trpc.suppression.list.query({ to: '34600001000' })).items).toHaveLength(1)
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('keeps a category that another owner stopped meanwhile', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('suppressions')

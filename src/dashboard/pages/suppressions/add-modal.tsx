@@ -1,6 +1,7 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Stack, Text, Textarea } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
 import { type Failure, readFailure } from '../../api/failure.ts'
@@ -34,15 +35,18 @@ function AddForm({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState('')
   const [allMessages, setAllMessages] = useState(false)
   const [refused, setRefused] = useState<string>()
-  /** Those of the last request. */
-  const requested = useRef<string[]>([])
+  const queryClient = useQueryClient()
+  const progress = useRef(noProgress)
   const add = useChange({
-    change: (recipients: string[]) =>
-      addAll({ accountId, allMessages }, recipients, (some) => (requested.current = some)),
+    change: (recipients: string[]) => addAll({ accountId, allMessages }, recipients, (now) => (progress.current = now)),
     invalidates: [suppressionsKey(accountId)],
     done: describeAdded,
     onDone,
-    onFailure: (error) => setRefused(describeRefusal(readFailure(error), requested.current)),
+    onFailure: (error) => {
+      setRefused(describeRefusal(readFailure(error), progress.current))
+      // Of a long list, a part may have been added.
+      void queryClient.invalidateQueries({ queryKey: suppressionsKey(accountId) })
+    },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -88,20 +92,27 @@ interface Added {
   alreadySuppressed: number
 }
 
+interface Progress extends Added {
+  /** The recipients of the last request. */
+  requested: readonly string[]
+}
+
+const noProgress: Progress = { added: 0, alreadySuppressed: 0, requested: [] }
+
 async function addAll(
   how: { accountId: string; allMessages: boolean },
   recipients: string[],
-  onRequest: (some: string[]) => void,
+  onRequest: (progress: Progress) => void,
 ): Promise<Added> {
   if (recipients.length === 1 && recipients[0] !== undefined) {
-    onRequest(recipients)
+    onRequest({ ...noProgress, requested: recipients })
     const { added } = await api.suppression.add.mutate({ ...how, ...toRecipientField(recipients[0]) })
     return { added: added ? 1 : 0, alreadySuppressed: added ? 0 : 1 }
   }
   const total = { added: 0, alreadySuppressed: 0 }
   for (let start = 0; start < recipients.length; start += maxImportedRecipients) {
     const some = recipients.slice(start, start + maxImportedRecipients)
-    onRequest(some)
+    onRequest({ ...total, requested: some })
     const part = await api.suppression.import.mutate({ ...how, recipients: some })
     total.added += part.added
     total.alreadySuppressed += part.alreadySuppressed
@@ -109,8 +120,13 @@ async function addAll(
   return total
 }
 
-/** Names the number that is wrong: among many, its position would not help. */
-function describeRefusal({ message, fields }: Failure, requested: readonly string[]): string {
+/** Names the number that is wrong: among many, its position would not help. Says first how many were added before. */
+function describeRefusal(failure: Failure, { requested, ...before }: Progress): string {
+  const refusal = describeFailure(failure, requested)
+  return before.added === 0 ? refusal : `${describeAdded(before)} ${refusal}`
+}
+
+function describeFailure({ message, fields }: Failure, requested: readonly string[]): string {
   const [field = '', problem = message] = Object.entries(fields)[0] ?? []
   const index = field === 'to' ? 0 : Number(/^recipients\[(\d+)\]$/.exec(field)?.[1])
   const recipient = requested[index]
