@@ -61,9 +61,9 @@ function labelsOf(_language: Language) {
 export function renderApp(root: HTMLElement): void {
   const router = createBrowserRouter(routes, { basename })
   const onSignInRequired = () => {
-    const { pathname, search } = router.state.location
+    const { pathname, search, hash } = router.state.location
     const path = pathname.slice(basename.length) || '/'
-    if (!path.startsWith('/sign-in')) void router.navigate(signInPath(path + search), { replace: true })
+    if (!path.startsWith('/sign-in')) void router.navigate(signInPath(path + search + hash), { replace: true })
   }
   createRoot(root).render(
     <StrictMode>

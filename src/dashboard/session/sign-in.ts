@@ -25,14 +25,21 @@ export function changePassword(passwords: { currentPassword: string; newPassword
 export async function signInWithOrganisation(to: string): Promise<void> {
   const { url } = await postSignIn('/sign-in/oauth2', {
     providerId: 'oidc',
-    callbackURL: `/settings${to}`,
-    errorCallbackURL: `/settings${signInPath(to)}`,
+    callbackURL: toCallbackUrl(to),
+    errorCallbackURL: toCallbackUrl(signInPath(to)),
   })
   if (typeof url !== 'string')
     throw new SignInError(t`The server could not complete the request. Try again in a moment.`)
   const shownAgain = new Promise<void>((resolve) => addEventListener('pageshow', () => resolve(), { once: true }))
   location.assign(url)
   return shownAgain
+}
+
+/** A URL of the dashboard as better-auth accepts it: without a fragment, and with few characters in the query. */
+function toCallbackUrl(path: string): string {
+  const { pathname, search } = new URL(path, location.origin)
+  const query = search.slice(1).replaceAll(/[^\w\-.+/=&%@]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+  return `/settings${pathname}${query === '' ? '' : `?${query}`}`
 }
 
 interface SignInOptions {

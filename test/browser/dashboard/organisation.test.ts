@@ -58,6 +58,23 @@ test('accepts an invitation with the organisation and signs in with it later', a
   expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
+test('signs in from an address with characters that are rare in addresses', async () => {
+  provider.person = { email: 'hedy@example.com', email_verified: true }
+  const guest = await dashboard.visit()
+  await guest.open(await invite('hedy@example.com'))
+  await guest.page.getByLabel('Your name').fill('Hedy Lamarr')
+  await guest.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await guest.page.getByRole('button', { name: /Hedy Lamarr/ }).waitFor()
+  const elsewhere = await dashboard.visit()
+  await elsewhere.open('/profile?from=10:30*~(é?)#password')
+
+  await signInWithOrganisation(elsewhere)
+
+  await elsewhere.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+  expect(new URL(elsewhere.page.url()).searchParams.get('from')).toBe('10:30*~(é?)')
+  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
+})
+
 test('leads an existing user to the organisation and back, to join with one click', async () => {
   const email = 'margaret@example.com'
   provider.person = { email, email_verified: true }

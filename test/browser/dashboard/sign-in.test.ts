@@ -78,6 +78,18 @@ test('opens the requested page after sign-in', async () => {
   expect(guest.pageErrors).toEqual([])
 })
 
+test('opens the requested part of a page after sign-in', async () => {
+  const owner = await dashboard.signedIn()
+  const guest = await dashboard.visit()
+  await guest.open(`/${owner.account.accountId}/public-api?from=a*b#allow-list`)
+  await fillSignIn(guest, owner.email, password)
+
+  await guest.page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  const { search, hash } = new URL(guest.page.url())
+  expect({ search, hash }).toEqual({ search: '?from=a*b', hash: '#allow-list' })
+  expect(guest.pageErrors).toEqual([])
+})
+
 test('does not redirect to another site after sign-in', async () => {
   const owner = await dashboard.signedIn()
   const guest = await dashboard.visit()
