@@ -49,10 +49,13 @@ interface SignInOptions {
   resetsByEmail: boolean
   sandbox: boolean
   isPending: boolean
+  /** Why the others are unknown; null if they are known. */
+  error: unknown
+  refetch: () => unknown
 }
 
 export function useSignInOptions(): SignInOptions {
-  const { data, isPending } = useQuery({
+  const { data, isPending, error, refetch } = useQuery({
     queryKey: ['sign-in-options'],
     queryFn: () => api.session.options.query({}),
     // Only changes when the server restarts.
@@ -63,6 +66,8 @@ export function useSignInOptions(): SignInOptions {
     resetsByEmail: data?.passwordReset === 'email',
     sandbox: data?.sandbox === true,
     isPending,
+    error,
+    refetch,
   }
 }
 

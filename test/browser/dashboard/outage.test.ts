@@ -70,6 +70,62 @@ test.each([
 )
 
 test.each([
+  {
+    what: 'the setup steps',
+    request: /webhook\.list/,
+    path: 'overview',
+    claim: 'Loading',
+    retried: 'Send your first message',
+  },
+  {
+    what: 'the templates of a setup',
+    request: /template\.list/,
+    path: 'whatsapp-accounts/{whatsAppAccountId}',
+    claim: 'Not read yet.',
+    retried: 'Variables are filled with the template’s examples.',
+  },
+  {
+    what: 'the template of a message',
+    request: /template\.list/,
+    path: 'messages/{messageId}',
+    claim: 'is no longer available',
+    retried: 'This is the current template',
+  },
+])('reports that $what could not be read, and reads them again', async ({ request, path, claim, retried }) => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { whatsAppAccountId } = account
+  const { messageId } = path.includes('messageId')
+    ? await account.trpc.message.send.mutate(exampleSend)
+    : { messageId: '' }
+  await context.route(request, breakConnection)
+  await openOfAccount(path.replace('{messageId}', messageId).replace('{whatsAppAccountId}', whatsAppAccountId))
+  const retry = page.getByRole('main').getByRole('button', { name: 'Try again' }).first()
+  await retry.waitFor()
+  expect(await page.getByText(claim).count()).toBe(0)
+
+  await context.unroute(request)
+  await retry.click()
+
+  await page.getByText(retried).first().waitFor()
+  expect(withoutBrokenConnections(pageErrors)).toEqual([])
+})
+
+test('does not say that the server sends no email while that is unknown', async () => {
+  const { page, context, open, pageErrors } = await dashboard.visit()
+  await context.route(/session\.options/, breakConnection)
+  await open('/forgot-password')
+  const retry = page.getByRole('button', { name: 'Try again' })
+  await retry.waitFor()
+  expect(await page.getByText('This server sends no email.').count()).toBe(0)
+
+  await context.unroute(/session\.options/)
+  await retry.click()
+
+  await page.getByText('This server sends no email.').waitFor()
+  expect(withoutBrokenConnections(pageErrors)).toEqual([])
+})
+
+test.each([
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 390 },
 ] as const)('explains a failed start and opens by itself ($colorScheme, $width px)', async ({ colorScheme, width }) => {

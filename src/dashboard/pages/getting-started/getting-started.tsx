@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { translate } from '../../language/i18n.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
-import { LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import styles from './getting-started.module.css'
 import { findNextStep, type Step, steps, stepTexts, type Progress } from './steps.ts'
 import { api } from '../../api/client.ts'
@@ -16,7 +16,7 @@ import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.
 
 /** The setup steps of a new account, with a button for the next one. Beside messages, only the missing steps. */
 export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean }) {
-  const progress = useProgress()
+  const { progress, error, retry } = useProgress()
   const next = progress && findNextStep(progress)
   if (hasMessages && next === undefined) return null
   const shown = hasMessages ? steps.filter((step) => progress?.[step] === false) : steps
@@ -29,15 +29,14 @@ export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean 
           : t`Four steps to your first message and its delivery status.`
       }
     >
-      {progress ? (
+      {progress && (
         <ol className={styles['steps']}>
           {shown.map((step, index) => (
             <StepItem key={step} step={step} number={index + 1} isDone={progress[step]} isNext={step === next} />
           ))}
         </ol>
-      ) : (
-        <LoadingSkeleton lines={4} />
       )}
+      {!progress && (error ? <ErrorAlert error={error} onRetry={retry} /> : <LoadingSkeleton lines={4} />)}
     </Section>
   )
 }
@@ -86,28 +85,34 @@ function StepButton({ step }: { step: Step }) {
 
 /** The button of the next missing step, for pages that are empty until messages are sent. */
 export function NextStepButton() {
-  const progress = useProgress()
+  const { progress } = useProgress()
   const next = progress && findNextStep({ ...progress, webhook: true })
   return next && <StepButton step={next} />
 }
 
-/** Which steps the account has completed; undefined until all queries are loaded. */
-function useProgress(): Progress | undefined {
+/** Which steps the account has completed; undefined until all queries are loaded, or if one failed. */
+function useProgress(): { progress?: Progress; error: unknown; retry: () => unknown } {
   const { accountId } = useAccount()
   const { sandbox } = useUser()
-  const whatsAppAccounts = useWhatsAppAccounts().data
-  const access = useApiAccess().data
-  const endpoints = useEndpoints(accountId).data
+  const whatsAppAccounts = useWhatsAppAccounts()
+  const access = useApiAccess()
+  const endpoints = useEndpoints(accountId)
   const newest = useQuery({
     queryKey: ['messages', accountId, 'newest'],
     queryFn: async ({ signal }) => (await api.message.list.query({ accountId, limit: 2 }, { signal })).items,
-  }).data
-  if (!whatsAppAccounts || !access || !endpoints || !newest) return undefined
-  return {
-    connect: whatsAppAccounts.length > 0,
-    key: access.key !== undefined,
-    // The sandbox sends one message of its own, which is nobody's first.
-    send: newest.length > (sandbox && access.key?.lastUsedAt === undefined ? 1 : 0),
-    webhook: endpoints.items.length > 0,
+  })
+  const queries = [whatsAppAccounts, access, endpoints, newest]
+  const outcome = {
+    error: queries.find(({ error }) => error)?.error,
+    retry: () => Promise.all(queries.map((query) => query.refetch())),
   }
+  if (!whatsAppAccounts.data || !access.data || !endpoints.data || !newest.data) return outcome
+  const progress = {
+    connect: whatsAppAccounts.data.length > 0,
+    key: access.data.key !== undefined,
+    // The sandbox sends one message of its own, which is nobody's first.
+    send: newest.data.length > (sandbox && access.data.key?.lastUsedAt === undefined ? 1 : 0),
+    webhook: endpoints.data.items.length > 0,
+  }
+  return { progress, ...outcome }
 }

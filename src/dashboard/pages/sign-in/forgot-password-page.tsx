@@ -11,13 +11,14 @@ import { useSignInOptions } from '../../session/sign-in.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 
 export function ForgotPasswordPage() {
-  const { resetsByEmail, isPending } = useSignInOptions()
+  const { resetsByEmail, isPending, error, refetch } = useSignInOptions()
   const [sentTo, setSentTo] = useState<string>()
   return (
     <SignedOutLayout title={t`Forgot your password?`}>
       <Stack>
         {isPending && <LoadingSkeleton lines={2} />}
-        {!isPending && !resetsByEmail && <AskOperator />}
+        {error !== null && <ErrorAlert error={error} onRetry={refetch} />}
+        {!isPending && error === null && !resetsByEmail && <AskOperator />}
         {resetsByEmail && sentTo === undefined && <RequestForm onSent={setSentTo} />}
         {sentTo !== undefined && <Sent to={sentTo} />}
         <Anchor component={Link} to="/sign-in" size="sm" ta="center">{t`Back to sign-in`}</Anchor>

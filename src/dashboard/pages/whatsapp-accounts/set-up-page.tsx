@@ -133,7 +133,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       >
         <RegisterForm whatsAppAccountId={whatsAppAccountId} number={health.number} isNext={next === 'registration'} />
       </Step>
-      <TemplatesStep {...stepProps('templates')} approved={approved} syncedAt={templates.data?.syncedAt} />
+      <TemplatesStep {...stepProps('templates')} approved={approved} templates={templates} />
       <Step
         {...stepProps('test')}
         purpose={
@@ -143,13 +143,15 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         }
       >
         {steps.registration.done || health.number.status === undefined ? (
-          <TestStep
-            whatsAppAccountId={whatsAppAccountId}
-            templates={templates.data?.items ?? []}
-            test={test}
-            onSent={setTest}
-            isNext={next === 'test'}
-          />
+          templates.data && (
+            <TestStep
+              whatsAppAccountId={whatsAppAccountId}
+              templates={templates.data.items}
+              test={test}
+              onSent={setTest}
+              isNext={next === 'test'}
+            />
+          )
         ) : (
           <Text size="sm" c="dimmed">{t`Register the number first.`}</Text>
         )}
@@ -188,22 +190,23 @@ function TokenExpiry({ health: { token } }: { health: WhatsAppAccountHealth }) {
 
 interface TemplatesStepProps extends StepContext {
   approved: number
-  syncedAt: string | undefined
+  templates: ReturnType<typeof useTemplates>
 }
 
-function TemplatesStep({ approved, syncedAt, ...step }: TemplatesStepProps) {
+function TemplatesStep({ approved, templates: { data, error, refetch }, ...step }: TemplatesStepProps) {
   const sync = useSync({ onFailure: () => {} })
   return (
     <Step
       {...step}
       purpose={t`Only templates that Meta has approved can start a conversation.`}
-      note={syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`}
+      note={data && (data.syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`)}
       action={
         <StepButton isNext={step.isNext} pending={sync.isPending} onClick={() => sync.mutate()}>
-          {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
+          {data?.syncedAt === undefined ? t`Sync templates` : t`Sync again`}
         </StepButton>
       }
     >
+      {error && !data && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
     </Step>
   )

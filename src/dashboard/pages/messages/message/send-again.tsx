@@ -41,6 +41,7 @@ export function SendAgainModal({ message, found, onClose, onSent }: SendAgainMod
     // A click outside would discard the typed values.
     <Modal opened onClose={onClose} title={t`Send this message again?`} size="lg" closeOnClickOutside={false}>
       {(found.kind === 'loading' || isLoading) && <LoadingSkeleton lines={3} />}
+      {found.kind === 'failed' && obstacle === undefined && <ErrorAlert error={found.error} onRetry={found.retry} />}
       {obstacle !== undefined && (
         <Stack>
           <Alert color="gray" icon={<IconInfoCircle />} title={t`This message cannot be sent again`}>
@@ -67,7 +68,7 @@ export function SendAgainModal({ message, found, onClose, onSent }: SendAgainMod
 /** Why the message cannot be sent again; undefined if it can. */
 function findObstacle({ to, template, language }: Message, found: FoundTemplate): string | undefined {
   if (to === erasedRecipient) return t`Its recipient was erased.`
-  if (found.kind === 'loading') return undefined
+  if (found.kind === 'loading' || found.kind === 'failed') return undefined
   if (found.kind === 'missing') return t`The template ${template} (${language}) is no longer available.`
   if (takesCode(found.template)) return t`One-time codes are never stored. Send a new code instead.`
   if (!found.template.sendable) return t`The template ${template} (${language}) cannot be sent at the moment.`

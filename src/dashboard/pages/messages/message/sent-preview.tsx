@@ -7,6 +7,7 @@ import type { Message, PreviewMedia } from '../../../../../contracts/api/message
 import type { MessageContent } from '../../../../../contracts/dashboard/message.ts'
 import { erasedRecipient } from '../../../../../contracts/fields.ts'
 import { useAccount } from '../../../session/session.ts'
+import { ErrorAlert } from '../../../ui/placeholders.tsx'
 import { Bubble, HeaderMedia, HeaderText } from '../../templates/bubble.tsx'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { takesCode } from './template-values.ts'
@@ -34,6 +35,7 @@ export function SentPreview({ history: { message } }: { history: MessageHistory 
       </Stack>
     )
   }
+  if (found.kind === 'failed') return <ErrorAlert error={found.error} onRetry={found.retry} />
   return (
     <Stack gap={6}>
       <TemplateOf message={message} found={found} />

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Message } from '../../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { api } from '../../../api/client.ts'
+import { isRetryable } from '../../../api/failure.ts'
 import { useAccount } from '../../../session/session.ts'
 import { useTemplates } from '../../templates/use-templates.ts'
 
@@ -61,6 +62,8 @@ export function useStoredContent(message: Message): StoredContent | undefined {
 export type FoundTemplate =
   | { kind: 'loading' }
   | { kind: 'found'; template: OwnTemplate }
+  /** It is unknown whether there is a template. */
+  | { kind: 'failed'; error: unknown; retry: () => unknown }
   /** The template was deleted, or its WhatsApp account was removed. */
   | { kind: 'missing' }
 
@@ -69,8 +72,9 @@ const staleMilliseconds = 60_000
 
 /** The current version of a message's template. */
 export function useTemplateOf({ template: wanted, language, accountId }: Message): FoundTemplate {
-  const { data, isPending } = useTemplates(accountId, { staleTime: staleMilliseconds })
+  const { data, error, isPending, refetch } = useTemplates(accountId, { staleTime: staleMilliseconds })
   if (isPending) return { kind: 'loading' }
+  if (!data && isRetryable(error)) return { kind: 'failed', error, retry: refetch }
   const template = data?.items.find((one) => one.name === wanted && one.language === language)
   return template ? { kind: 'found', template } : { kind: 'missing' }
 }
