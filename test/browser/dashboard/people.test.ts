@@ -4,7 +4,7 @@ import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
-import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, joinAccount, password, startDashboard } from './support.ts'
 import { eventually } from '../../support/eventually.ts'
 
 let dashboard: DashboardBrowser
@@ -86,6 +86,23 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
   await guest.open(`/${owner.account.accountId}/people`)
   await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect([...owner.pageErrors, ...guest.pageErrors]).toEqual([])
+})
+
+test('shows another account after a user left one', async () => {
+  const { server } = dashboard
+  const { page, context, account, email, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await signedInOwner(server, account.accountId)
+  const { accountId } = await server.account()
+  await joinAccount(server, context, { accountId, email })
+  await openOfAccount('people')
+  await page.getByRole('button', { name: 'Leave' }).click()
+
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+
+  await page.getByText(/^You left /).waitFor()
+  await page.waitForURL(`**/settings/${accountId}/overview`)
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  expect(pageErrors).toEqual([])
 })
 
 test('shows a link to share without an SMTP server, and revokes it', async () => {

@@ -1,7 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useNavigate } from 'react-router'
 import type { Member } from '../../../../contracts/dashboard/member.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
 import { api } from '../../api/client.ts'
@@ -86,19 +88,26 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
   const { accountId, name: accountName } = useAccount()
   const [confirming, setConfirming] = useState<'role' | 'removal'>()
   const close = () => setConfirming(undefined)
-  // Their own role is part of the session.
-  const invalidates = [peopleKey(accountId), ...(isYou ? [sessionKey] : [])]
   const setRole = useChoice(role, {
     change: (role: Role) => api.member.setRole.mutate({ accountId, email, role }),
-    invalidates,
+    // The own role is part of the session.
+    invalidates: [peopleKey(accountId), ...(isYou ? [sessionKey] : [])],
     done: ({ role }) => (role === 'owner' ? t`${name} is now an owner.` : t`${name} is now a viewer.`),
     onDone: close,
   })
+  const next = useUser().accounts.find((account) => account.accountId !== accountId)
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const leave = async () => {
+    await navigate(next ? `/${next.accountId}` : '/profile')
+    // The session lists the account: without it, this page would not be found.
+    await queryClient.invalidateQueries({ queryKey: sessionKey })
+  }
   const remove = useChange({
     change: () => api.member.remove.mutate({ accountId, email }),
-    invalidates,
-    done: t`${name} was removed.`,
-    onDone: close,
+    invalidates: isYou ? [] : [peopleKey(accountId)],
+    done: isYou ? t`You left ${accountName}.` : t`${name} was removed.`,
+    onDone: () => (isYou ? void leave() : close()),
   })
   const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setConfirming('role') : setRole.choose(chosen))
   return (
