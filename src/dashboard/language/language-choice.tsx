@@ -1,9 +1,14 @@
 import { t } from '@lingui/core/macro'
 import { Center, Menu, NativeSelect } from '@mantine/core'
 import { IconCheck, IconLanguage } from '@tabler/icons-react'
+import { notifyLoadFailure } from '../ui/lazy-part.tsx'
 import { chooseLanguage, isLanguage, languages, useLanguage } from './language.ts'
 
 const choices = Object.entries(languages).map(([value, label]) => ({ value, label }))
+
+function choose(value: string): void {
+  if (isLanguage(value)) chooseLanguage(value).catch(notifyLoadFailure)
+}
 
 /** The languages in the user menu. */
 export function LanguageItems() {
@@ -17,7 +22,7 @@ export function LanguageItems() {
           lang={value}
           leftSection={<IconLanguage size={16} />}
           rightSection={value === current ? <IconCheck size={14} aria-label={t`Selected`} /> : null}
-          onClick={() => isLanguage(value) && void chooseLanguage(value)}
+          onClick={() => choose(value)}
         >
           {label}
         </Menu.Item>
@@ -37,7 +42,7 @@ export function LanguageSelect() {
         leftSection={<IconLanguage size={16} />}
         data={choices}
         value={useLanguage()}
-        onChange={({ currentTarget: { value } }) => isLanguage(value) && void chooseLanguage(value)}
+        onChange={({ currentTarget: { value } }) => choose(value)}
       />
     </Center>
   )

@@ -14,16 +14,23 @@ const catalogues: Record<Exclude<Language, 'en'>, () => Promise<{ messages: Mess
 /** The local storage key of the chosen language. */
 const storageKey = 'waybill-language'
 
-/** Sets the language chosen in this browser, or the first supported one of the browser's languages. */
+/**
+ * Sets the language chosen in this browser, or the first supported one of the browser's languages. If it cannot be
+ * loaded, the dashboard opens in English.
+ */
 export async function startLanguage(): Promise<void> {
   const wanted = [localStorage.getItem(storageKey) ?? '', ...navigator.languages.map((tag) => tag.split('-')[0] ?? '')]
-  await show(wanted.find(isLanguage) ?? 'en')
+  try {
+    await show(wanted.find(isLanguage) ?? 'en')
+  } catch {
+    await show('en')
+  }
 }
 
-/** Changes the language immediately and stores the choice. Form input is kept. */
+/** Changes the language immediately and stores the choice. Form input is kept. Rejects if it cannot be loaded. */
 export async function chooseLanguage(language: Language): Promise<void> {
-  localStorage.setItem(storageKey, language)
   await show(language)
+  localStorage.setItem(storageKey, language)
 }
 
 /** The current language. Re-renders when it changes. */

@@ -7,7 +7,8 @@ import {
   TextInput,
   type TextInputProps,
 } from '@mantine/core'
-import { type ComponentProps, lazy, Suspense } from 'react'
+import { type ComponentProps, Suspense } from 'react'
+import { lazyPart } from './lazy-part.tsx'
 
 /** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
 export function PasswordField(props: PasswordInputProps) {
@@ -52,7 +53,7 @@ export function WholeNumberField(props: NumberInputProps) {
 }
 
 /** Loaded when it is shown, because the list of time zones is large. */
-const TimeZoneSelect = lazy(async () => ({ default: (await import('./time-zone-select.tsx')).TimeZoneSelect }))
+const TimeZoneSelect = lazyPart(async () => (await import('./time-zone-select.tsx')).TimeZoneSelect)
 
 export function TimeZoneField(props: ComponentProps<typeof TimeZoneSelect>) {
   return (

@@ -118,6 +118,21 @@ test('finds templates by name and messages by part of a number', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('says that it could not be loaded, and leaves the page as it is', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+  await page.getByLabel('Find a recipient').fill('34600111222')
+  await page.route(/\/command-palette-[^/]*\.js/, (route) => route.abort())
+
+  for (const times of [1, 2]) {
+    await page.getByRole('button', { name: 'Search' }).click()
+    await expect.poll(() => page.getByText('The server may have been updated').count()).toBe(times)
+  }
+
+  expect(await page.getByLabel('Find a recipient').inputValue()).toBe('34600111222')
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('returns the focus when it is closed', async () => {
   const visit = await dashboard.signedIn()
   await visit.openOfAccount('overview')

@@ -150,6 +150,21 @@ test('offers the languages before sign-in', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('stays in English and says so if the other language cannot be loaded', async () => {
+  const { page, open } = await dashboard.visit()
+  await page.route(/\/es-[^/]*\.js/, (route) => route.abort())
+  await open('/sign-in')
+  await page.getByLabel('Language').selectOption('Español')
+  await page.getByText('The server may have been updated').waitFor()
+  expect(await page.getByLabel('Language').inputValue()).toBe('en')
+
+  await preferLanguages(page, ['es-MX', 'es'])
+  await page.reload()
+
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  expect(await languageOf(page)).toBe('en')
+})
+
 test('falls back to English for an unsupported language', async () => {
   const { page, open } = await dashboard.visit()
   await preferLanguages(page, ['fr-FR', 'fr'])

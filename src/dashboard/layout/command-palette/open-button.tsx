@@ -2,11 +2,12 @@ import { t } from '@lingui/core/macro'
 import { Group, Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import styles from './open-button.module.css'
 
 /** Loaded on first use. */
-const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
+const CommandPalette = lazyPart(async () => (await import('./command-palette.tsx')).CommandPalette)
 
 /** Opens the command palette, like the shortcuts ⌘K and Ctrl+K. */
 export function OpenButton({ accountId }: { accountId: string }) {
