@@ -12,7 +12,6 @@ import {
   listTicks,
   segmentNames,
   segments,
-  slotKey,
   stageNames,
   stages,
   toSegments,
@@ -33,7 +32,8 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
   return (
     <BarChart
       h="100%"
-      data={days.map((counts) => ({ slot: slotKey(counts), counts, ...toSegments(counts) }))}
+      // By position, because two hours have the same name when the clocks go back.
+      data={days.map((counts, slot) => ({ slot, counts, ...toSegments(counts) }))}
       dataKey="slot"
       series={listSeries()}
       type="stacked"
@@ -44,8 +44,8 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
       xAxisProps={{
-        ticks: chooseLabelled(days, isNarrow ? 4 : 7),
-        tickFormatter: abbreviateSlot,
+        ticks: chooseLabelled(days.length, isNarrow ? 4 : 7),
+        tickFormatter: (slot: number) => abbreviateSlot(days[slot]),
         interval: 'equidistantPreserveEnd',
       }}
       yAxisProps={{ ticks, domain: [0, ticks.at(-1) ?? 0], interval: 0, width: 56 }}
@@ -64,15 +64,14 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
 }
 
 /** `Nov 20`, or `14:00` for an hour. */
-function abbreviateSlot(slot: string): string {
-  const [date = '', time] = slot.split(' ')
-  return time ?? abbreviateDay(date)
+function abbreviateSlot(counts: DayCounts | undefined): string {
+  return counts ? (counts.time ?? abbreviateDay(counts.date)) : ''
 }
 
 /** Chooses evenly spaced slots to label, including the last one. */
-function chooseLabelled(days: readonly DayCounts[], maxLabels: number): string[] {
-  const distance = Math.ceil(days.length / maxLabels)
-  return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(slotKey)
+function chooseLabelled(count: number, maxLabels: number): number[] {
+  const distance = Math.ceil(count / maxLabels)
+  return [...Array(count).keys()].filter((slot) => (count - 1 - slot) % distance === 0)
 }
 
 function DayTooltip({ counts }: { counts: DayCounts }) {

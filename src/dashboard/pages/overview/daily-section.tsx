@@ -9,7 +9,7 @@ import { Section } from '../../ui/page.tsx'
 import { describeDay } from '../../ui/time.ts'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { type DayCounts, describeSlot, segmentNames, segments, slotKey, stageNames, stages } from './statistics.ts'
+import { type DayCounts, describeSlot, segmentNames, segments, stageNames, stages } from './statistics.ts'
 
 /** Loaded separately, because the chart library and the list of time zones are large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
@@ -119,8 +119,9 @@ function DailyTable({ days, label }: { days: DayCounts[]; label: string }) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {days.toReversed().map((day) => (
-          <Table.Tr key={slotKey(day)}>
+        {days.toReversed().map((day, index) => (
+          // Two hours have the same name when the clocks go back.
+          <Table.Tr key={index}>
             <Table.Th scope="row" fw={400}>
               {describeSlot(day)}
             </Table.Th>

@@ -103,11 +103,6 @@ export function abbreviateDay(date: string): string {
   return dateFormat({ month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(date))
 }
 
-/** `2026-11-20`, or `2026-11-20 14:00` for an hour. */
-export function slotKey({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
-  return time === undefined ? date : `${date} ${time}`
-}
-
 /** `Nov 20, 2026`, or `Nov 20, 14:00` for an hour. */
 export function describeSlot({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
   return time === undefined ? describeDay(date) : `${abbreviateDay(date)}, ${time}`
