@@ -37,7 +37,8 @@ export function useWhatsAppAccountChange<Output>(
   const { accountId } = useAccount()
   return useChange<void, Output>({
     change: () => change({ accountId, whatsAppAccountId }),
-    invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
+    // Templates of the default account, which may be another one now.
+    invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId), ['templates', accountId]],
     ...outcome,
   })
 }
