@@ -272,6 +272,8 @@ function checkOneLine(text: string, path: Path): TemplateProblem[] {
 }
 
 const emoji = /(?![©®™])\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u
+/** Without those that are text unless a variation selector follows, such as ☎ and ✔. */
+const coloredEmoji = /\p{Emoji_Presentation}|[\uFE0F\u20E3]/u
 
 /** WhatsApp allows formatting and emoji only in the body. */
 function checkFormatting(text: string, path: Path): TemplateProblem[] {
@@ -284,7 +286,7 @@ function checkFooter(footer: string): TemplateProblem[] {
   return [
     ...checkLength(footer, ['footer'], limits.footerCharacters),
     ...checkOneLine(footer, ['footer']),
-    ...problemIf(emoji.test(footer), ['footer'], problems.emoji()),
+    ...problemIf(coloredEmoji.test(footer), ['footer'], problems.emoji()),
     ...problemIf(/\{\{/.test(footer), ['footer'], problems.variables()),
   ]
 }

@@ -24,7 +24,7 @@ import { untilStopped } from './until-stopped.ts'
 export interface ServerRun {
   command: 'serve' | 'sandbox'
   role?: ProcessRole
-  /** Rejects data that this server must not use. */
+  /** Rejects data that this server must not use, before it is migrated. */
   checkData?: (app: App) => Promise<void>
   /** Called once the server listens. */
   whenListening: (app: App, url: string) => Promise<void>
@@ -60,9 +60,9 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   resources.defer(() => folder?.release())
   const app = buildApp(config, { log, tracing: telemetry?.tracing })
   resources.defer(() => app.close())
+  await run.checkData?.(app)
   if (!(await migrateUnlessStopped(app.deps, stopped))) return
   await rejectUnfinishedMove(app.deps.db)
-  await run.checkData?.(app)
   await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, supervised)

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { exampleWhatsAppAccountId } from '../../contracts/fields.ts'
 import { createAccount, requireAccount, updateAccount } from '../accounts/account.ts'
@@ -43,10 +43,12 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
 
 /** Returns the phone number ID of an active WhatsApp account that is not one of `known`, if there is one. */
 export async function findUnknownNumber(db: Kysely<Database>, known: readonly string[]): Promise<string | undefined> {
+  const { rows } = await sql<{ isNew: boolean }>`select to_regclass('whatsapp_accounts') is null as "isNew"`.execute(db)
+  if (rows[0]?.isNew) return undefined
   const row = await db
     .selectFrom('whatsapp_accounts')
     .select('phone_number_id')
-    .where('inactive_reason', 'is', null)
+    .where('active', '=', true)
     .where('phone_number_id', 'not in', known)
     .executeTakeFirst()
   return row?.phone_number_id

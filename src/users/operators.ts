@@ -49,7 +49,7 @@ export async function grantOperator(deps: AuditDeps, { email }: { email: string 
     })
   if (!user.isVerified)
     throw new ServiceError('SETTING_REFUSED', `Nobody has proved to receive emails at ${JSON.stringify(email)}.`, {
-      remedy: 'Send them a link that proves it, then grant again: waybill owner invite ACC --email EMAIL',
+      remedy: 'Send them a link that proves it, then grant again: waybill owner reset-password ACC --email EMAIL',
     })
   await deps.db
     .insertInto('operators')

@@ -25,6 +25,7 @@ import {
   deleteVerifications,
   findUserByEmail,
   lockInvitedUser,
+  lockVerifications,
   markEmailVerified,
 } from './store.ts'
 
@@ -104,6 +105,7 @@ export async function resetPassword(
   await deps.db.transaction().execute(async (trx) => {
     // Before the lock on the user, in the order of an accepted invitation: otherwise the two could deadlock.
     await deletePasswordLinks(trx, email)
+    await lockVerifications(trx, userId)
     if ((await userAuth.spendResetToken(trx, token)) !== userId) throw linkNotFound()
     const user = await lockInvitedUser(trx, email)
     if (user?.id !== userId) throw linkNotFound()

@@ -195,11 +195,23 @@ export async function markEmailVerified(db: Kysely<Database>, userId: string): P
   await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', userId).execute()
 }
 
+/** In one order, so that two links of a user that are used at once wait for each other without a deadlock. */
+export async function lockVerifications(db: Kysely<Database>, userId: string): Promise<void> {
+  await db
+    .selectFrom('owner_verifications')
+    .select('id')
+    .where('value', '=', userId)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+}
+
 /**
  * Deletes the password reset links of a user and their sign-ins that wait for a code, because both must end when the
  * password changes.
  */
 export async function deleteVerifications(db: Kysely<Database>, userId: string): Promise<void> {
+  await lockVerifications(db, userId)
   await db.deleteFrom('owner_verifications').where('value', '=', userId).execute()
 }
 

@@ -92,7 +92,7 @@ const changeActivity = unnamedStatement<
       coalesce(c.disabled_fact, w.inactive_fact) as inactive_fact,
       w.inactive_reason as previous_reason, least(c.reported_at, now()) as reported_at
     from whatsapp_accounts w join change c on c.account_id = w.account_id and c.id = w.id
-    where coalesce(w.activity_reported_at <= least(c.reported_at, now()), true)
+    where w.activity_reported_at is null or least(w.activity_reported_at, now()) <= least(c.reported_at, now())
     order by w.id
     for update of w
   )

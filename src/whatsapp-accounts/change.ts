@@ -27,12 +27,13 @@ import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts
  * Activates an account that a user deactivated or WhatsApp rejected. In the latter case, the next send tries it again.
  */
 export async function activateWhatsAppAccount(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'now'>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
     switchedOff: false,
     ...toReasonColumns(null),
+    activityReportedAt: deps.now(),
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }

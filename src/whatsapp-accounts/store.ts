@@ -24,7 +24,10 @@ export type UsedToken = Pick<WhatsAppAccountRow, 'accountId' | 'id' | 'accessTok
 
 export type WhatsAppAccountChanges = Partial<
   Omit<WhatsAppAccountRow, 'id' | 'accountId' | 'phoneNumberId' | 'active' | 'createdAt'>
->
+> & {
+  /** Callbacks from before this time do not make the account inactive. */
+  activityReportedAt?: Date
+}
 
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {

@@ -85,6 +85,7 @@ export async function reconnectWhatsAppAccount(
     ...(wabaId !== known.wabaId && unknownWaba),
     wabaId,
     ...toReasonColumns(null),
+    activityReportedAt: deps.now(),
   }
   const facts = {
     ...(input.accessToken !== undefined && clearedTokenFacts),

@@ -27,12 +27,13 @@ export type ReadOutcome<T> =
     }
 
 /**
- * Reads objects one after another, and leaves out those that WhatsApp does not show. Fails if it shows none of them, or if a
- * retry may read more.
+ * Reads objects one after another, and leaves out those that WhatsApp does not show. Fails if that may be why nothing is
+ * found, or if a retry may read more.
  */
 export async function readEach<Item, T>(
   items: readonly Item[],
   read: (item: Item) => Promise<ReadOutcome<T>>,
+  isFound: (value: T) => boolean = () => true,
 ): Promise<ReadOutcome<T[]>> {
   const values: T[] = []
   let refusal: ReadOutcome<never> | undefined
@@ -42,5 +43,5 @@ export async function readEach<Item, T>(
     else if (!outcome.refused || outcome.transient) return outcome
     else refusal ??= outcome
   }
-  return refusal && values.length === 0 ? refusal : { ok: true, value: values }
+  return refusal && !values.some(isFound) ? refusal : { ok: true, value: values }
 }

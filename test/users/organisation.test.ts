@@ -197,7 +197,10 @@ describe('an invitation to an address that another tenant registered first', () 
     await register(email)
 
     const early = grantOperator(server.deps, { email })
-    await expect(early).rejects.toMatchObject({ code: 'SETTING_REFUSED', remedy: expect.stringContaining('invite') })
+    await expect(early).rejects.toMatchObject({
+      code: 'SETTING_REFUSED',
+      remedy: expect.stringContaining('owner reset-password'),
+    })
     await resetByEmail(email, 'chosen by the victim')
 
     expect(await grantOperator(server.deps, { email })).toMatchObject({ email, twoFactor: false })

@@ -172,6 +172,15 @@ test('sets the password of one of two concurrent uses of a link', async () => {
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
 })
 
+test('sets the password of one of two links that are used at once', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const tokens = [await requestToken(person.email), await requestToken(person.email)]
+
+  const responses = await Promise.all(tokens.map((token) => reset(token)))
+
+  expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+})
+
 test('changes nothing and keeps the link valid if the database fails', async () => {
   const { db } = server.deps
   const person = await signedInOwner(server, account.accountId)

@@ -113,7 +113,7 @@ export const webhookCommands = [
     args: { EP: 'endpointId' },
     examples: ['waybill webhook enable ep_…'],
     text: ({ waiting }, { EP }) =>
-      `${EP} is enabled. Waiting deliveries, now due: ${waiting}\n\nDeliveries whose retries had ended are not among them. To redeliver these: ${waybill} webhook recover ${EP} --since TIME`,
+      `${EP} is enabled. Waiting deliveries, now due: ${waiting}\n\nDeliveries whose retries had ended are not among them. To redeliver these: ${waybill} webhook recover ${EP} --since 30d`,
   }),
   contractCommand(disableEndpoint, {
     name: 'webhook disable',

@@ -128,8 +128,8 @@ interface CountFilter {
 }
 
 /**
- * Counts messages without pending ones. The quarter-hours at both ends count as a whole, and so do the UTC days where only
- * days are counted.
+ * Counts messages without pending ones. The quarter-hours at both ends count as a whole. So do the UTC days where only days
+ * are counted, and with `errorCode`, because compacted counts have no code except for the whole day.
  */
 export async function sumCounts(
   db: Kysely<Database>,
@@ -147,8 +147,11 @@ export async function sumCounts(
   const [start, end] = [from ?? '-infinity', until ?? 'infinity']
   const inDays = sql`
     day >= (${start}::timestamptz at time zone 'UTC')::date and day < ${end}::timestamptz at time zone 'UTC'`
-  const inBuckets = sql`
-    start >= date_bin('15 minutes', ${start}::timestamptz, 'epoch') and start < ${end}::timestamptz`
+  const inBuckets =
+    codes === undefined
+      ? sql`start >= date_bin('15 minutes', ${start}::timestamptz, 'epoch') and start < ${end}::timestamptz`
+      : sql`start >= date_trunc('day', ${start}::timestamptz, 'UTC')
+          and date_trunc('day', start, 'UTC') < ${end}::timestamptz`
   const { rows } = await sql<{ count: number }>`
     select coalesce(sum(count), 0)::integer as count
     from (

@@ -9,6 +9,7 @@ import {
   requiredCallbackFields,
 } from '../../whatsapp/callbacks/subscription.ts'
 import type { MetaApp } from '../../whatsapp/onboarding.ts'
+import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import { saveHealth, toAdviceColumns, toNumberHealth } from '../health/store.ts'
 import { findWhatsAppAccount, type WhatsAppAccountRef, type WhatsAppAccountRow } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
@@ -23,9 +24,9 @@ export async function subscribeApp(
   ref: WhatsAppAccountRef,
   { wabaId, accessToken }: { wabaId: string; accessToken: string },
 ): Promise<ConnectStep> {
-  const outcome = (await hasOverride(deps, { wabaId, accessToken }))
-    ? { ok: true as const }
-    : await deps.whatsapp.subscribeApp({ wabaId, accessToken })
+  const overridden = await readOverridden(deps, { wabaId, accessToken })
+  const mustSubscribe = overridden.ok && !overridden.value
+  const outcome = mustSubscribe ? await deps.whatsapp.subscribeApp({ wabaId, accessToken }) : overridden
   const advice = outcome.ok ? undefined : explainReadFailure(outcome)
   await saveHealth(deps.db, ref, {
     subscriptionCheckedAt: deps.now(),
@@ -40,15 +41,22 @@ export async function subscribeApp(
  * Whether the app of the token is subscribed with a callback URL of the WABA. To subscribe it again would clear that URL
  * (reference 2, section 5.4).
  */
-async function hasOverride(
+async function readOverridden(
   { whatsapp }: Pick<StepDeps, 'whatsapp'>,
   { wabaId, accessToken }: { wabaId: string; accessToken: string },
-): Promise<boolean> {
+): Promise<ReadOutcome<boolean>> {
   const apps = await whatsapp.listSubscribedApps({ wabaId, accessToken })
-  const overridden = apps.ok ? apps.value.filter(({ overrideCallbackUrl }) => overrideCallbackUrl !== undefined) : []
-  if (overridden.length === 0) return false
+  if (!apps.ok) return orFalse(apps)
+  const overridden = apps.value.filter(({ overrideCallbackUrl }) => overrideCallbackUrl !== undefined)
+  if (overridden.length === 0) return { ok: true, value: false }
   const token = await whatsapp.inspectToken({ accessToken })
-  return token.ok && overridden.some(({ appId }) => appId === token.value.appId)
+  if (!token.ok) return orFalse(token)
+  return { ok: true, value: overridden.some(({ appId }) => appId === token.value.appId) }
+}
+
+/** False if WhatsApp does not show it; a failure after which a retry may show it stays one. */
+function orFalse(failed: ReadOutcome<unknown> & { ok: false }): ReadOutcome<boolean> {
+  return failed.refused && !failed.transient ? { ok: true, value: false } : failed
 }
 
 /** Like `subscribeApp`, for a stored account. */

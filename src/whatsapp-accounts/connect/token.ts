@@ -93,10 +93,11 @@ async function listConnectable(
 ): Promise<ReadOutcome<ConnectableAccount[]>> {
   const accounts = await whatsapp.listBusinessAccounts({ accessToken, wabaIds })
   if (!accounts.ok) return accounts
-  return readEach(accounts.value, async (account) => {
+  const readNumbers = async (account: (typeof accounts.value)[number]): Promise<ReadOutcome<ConnectableAccount>> => {
     const numbers = await whatsapp.listPhoneNumbers({ wabaId: account.wabaId, accessToken })
     return numbers.ok ? { ok: true, value: { ...account, numbers: numbers.value.map(toConnectableNumber) } } : numbers
-  })
+  }
+  return readEach(accounts.value, readNumbers, ({ numbers }) => numbers.length > 0)
 }
 
 function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers'][number] {

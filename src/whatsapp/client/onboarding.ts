@@ -85,12 +85,13 @@ export function createOnboarding(call: GraphCall): Onboarding {
       .slice(0, maxAccounts)
       .flatMap(({ id }) => accountEdges.map((edge) => `${encodeURIComponent(id)}/${edge}`))
     const found = new Map<string, { wabaId: string; name?: string }>()
-    const lists = await readEach(edges, async (edge) => {
-      if (found.size >= maxAccounts) return { ok: true, value: undefined }
+    const readEdge = async (edge: string): Promise<ReadOutcome<number>> => {
+      if (found.size >= maxAccounts) return { ok: true, value: 0 }
       const accounts = await list(edge, accessToken, 'id,name', BusinessAccountNode)
       if (accounts.ok) for (const account of accounts.value) found.set(account.id, toBusinessAccount(account))
-      return mapOutcome(accounts, () => undefined)
-    })
+      return mapOutcome(accounts, ({ length }) => length)
+    }
+    const lists = await readEach(edges, readEdge, (count) => count > 0)
     return mapOutcome(lists, () => [...found.values()].slice(0, maxAccounts))
   }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
+import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
@@ -183,6 +183,18 @@ test('ignores a callback that disables an account and arrives after the one that
   const customer = await server.account()
   await post(server, reinstated(customer, 2))
   await post(server, disabled(customer, 1))
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
+})
+
+test('ignores a callback from before a user activated the account', async () => {
+  const customer = await server.account()
+  const callback = disabled(customer, 1)
+  await post(server, callback)
+  await activateWhatsAppAccount(server.deps, customer)
+
+  // WhatsApp repeats it, because it did not get the answer.
+  await post(server, callback)
+
   expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
 })
 

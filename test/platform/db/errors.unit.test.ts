@@ -24,6 +24,7 @@ test.each([
   { code: '28P01', message: 'password authentication failed for user "waybill"', rejected: true },
   // Amazon RDS verifies tokens by PAM.
   { code: '28000', message: 'PAM authentication failed for user "waybill"', rejected: true },
+  { code: '28000', message: 'Peer authentication failed for user "waybill"', rejected: false },
   { code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.5"', rejected: false },
 ])('"$message" is about the password: $rejected', ({ code, message, rejected }) => {
   expect(isPasswordRejected(Object.assign(new Error(message), { code }))).toBe(rejected)

@@ -116,6 +116,21 @@ test('returns the answer of the second endpoint if both reject the template', as
   expect(edges()).toEqual(['marketing_messages', 'messages'])
 })
 
+test.each([
+  { route: marketing, answers: { marketing_messages: failWith(10), messages: failWith(131063) } },
+  { route: cloudApi, answers: { marketing_messages: failWith(10), messages: failWith(131061) } },
+])('names a missing permission if neither endpoint of $route takes the template', async ({ route, answers }) => {
+  answer(answers)
+
+  // Other templates can still be sent.
+  expect(await whatsapp.sendTemplate(simulator, { ...offer, route })).toMatchObject({
+    kind: 'refused',
+    error: { code: 10 },
+    accountUnusable: false,
+  })
+  expect(edges()).toEqual(route)
+})
+
 test('keeps the endpoint if a gateway limits requests with the code of a missing permission', async () => {
   answer({ marketing_messages: fail({ status: 429, code: 10, title: 'Too many requests' }) })
 

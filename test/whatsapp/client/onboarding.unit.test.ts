@@ -212,6 +212,20 @@ test('finds business accounts if WhatsApp does not show a list of a business', a
   expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: false, error: { code: 10 } })
 })
 
+test('says that WhatsApp does not show a list of a business if the other one is empty', async () => {
+  const { accessToken } = addNumber({}, { scopes: ['business_management', 'whatsapp_business_management'] })
+  simulator.intercept(({ path }) => {
+    if (path.endsWith('/client_whatsapp_business_accounts'))
+      return { kind: 'json', status: 403, body: { error: { message: 'No.', code: 10 } } }
+    return path.endsWith('/owned_whatsapp_business_accounts')
+      ? { kind: 'json', status: 200, body: { data: [] } }
+      : undefined
+  })
+  onTestFinished(() => simulator.intercept(undefined))
+
+  expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: false, error: { code: 10 } })
+})
+
 test('needs business_management to list businesses', async () => {
   const { accessToken } = addNumber()
 

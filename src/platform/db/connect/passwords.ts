@@ -187,11 +187,14 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
+const withoutPassword = /^(?:peer|ident|certificate|gssapi|sspi) /i
+
 /**
  * Returns whether the server did not accept the password of a new connection. It has a code of its own only for passwords
  * that PostgreSQL keeps: PAM, as used by Amazon RDS for tokens, LDAP and RADIUS share theirs with other rejections.
  */
 export function isPasswordRejected(error: unknown): boolean {
   const code = codeOf(error)
-  return code === '28P01' || (code === '28000' && error instanceof Error && /authentication failed/.test(error.message))
+  if (code !== '28000' || !(error instanceof Error)) return code === '28P01'
+  return /authentication failed/.test(error.message) && !withoutPassword.test(error.message)
 }
