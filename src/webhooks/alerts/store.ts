@@ -102,17 +102,20 @@ export async function rescheduleRepeats(
   accountId: string,
   { from, to }: { from: number | null; to: number | null },
 ): Promise<void> {
-  // Without a number of hours, these are null.
-  const dueAfter = (hours: number | null) => sql<Date>`sent_at + ${hours}::integer * interval '1 hour'`
   await trx
     .updateTable('alerts')
-    .set({ due_at: dueAfter(to) })
+    .set({ due_at: repeatedAfter(to) })
     .where('account_id', '=', accountId)
     .where('recovered_at', 'is', null)
     .where('acknowledged_at', 'is', null)
     .where('sent_at', 'is not', null)
-    .where('due_at', 'is not distinct from', dueAfter(from))
+    .where('due_at', 'is not distinct from', repeatedAfter(from))
     .execute()
+}
+
+/** Null without a number of hours. */
+function repeatedAfter(hours: number | null) {
+  return sql<Date>`sent_at + ${hours}::integer * interval '1 hour'`
 }
 
 const maxDue = 200
