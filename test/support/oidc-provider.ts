@@ -87,8 +87,8 @@ export interface ForgedOidcProvider extends OidcProvider {
   sign(): Promise<string>
   /** What the userinfo endpoint returns. */
   userInfo: unknown
-  /** Changes to the discovery document. */
-  discovery: Record<string, unknown>
+  /** Changes to the discovery document. A promise delays it. */
+  discovery: Record<string, unknown> | Promise<Record<string, unknown>>
   /** Signs with a new key from now on; publishes it in place of the other, unless it stays secret. */
   changeKey(options: { publish: boolean }): Promise<void>
   close(): Promise<void>
@@ -135,7 +135,7 @@ export async function startForgedOidcProvider(): Promise<ForgedOidcProvider> {
           token_endpoint: `${issuer}/token`,
           userinfo_endpoint: `${issuer}/userinfo`,
           jwks_uri: `${issuer}/keys`,
-          ...provider.discovery,
+          ...(await provider.discovery),
         }
       case '/keys':
         return { keys: [{ ...(await exportJWK(published.publicKey)), kid: published.kid, alg: 'ES256', use: 'sig' }] }

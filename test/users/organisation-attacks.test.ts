@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { resetPassword } from '../../src/users/change-member.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
 import { forFile } from '../support/lifetime.ts'
@@ -42,6 +42,7 @@ async function signIn(
   return { error: page.pathname === '/settings/sign-in' ? (page.searchParams.get('error') ?? '') : page.pathname }
 }
 
+const never = new Promise<never>(() => {})
 const inPast = (seconds: number) => Math.floor(Date.now() / 1000) - seconds
 
 /** Replaces the header and the signature, and keeps the claims. */
@@ -122,6 +123,34 @@ test.each([
   provider.discovery = discovery
 
   expect(await signIn()).toEqual({ error: 'provider_unavailable' })
+})
+
+describe('a provider that never answers', () => {
+  beforeEach(() => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    // Only the limit of a whole sign-in ends early, not those of single requests.
+    const spy = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((milliseconds) => timeout(milliseconds > 5_000 ? 500 : milliseconds))
+    return () => void spy.mockRestore()
+  })
+
+  test('ends a sign-in that waits for its token', async () => {
+    provider.forge = () => never
+
+    expect(await signIn()).toEqual({ error: 'provider_unavailable' })
+  })
+
+  test('ends the begin of a sign-in, which waits for its discovery document', async () => {
+    provider.discovery = never
+
+    const begun = await openCookieBrowser().post(`${server.url}/settings/auth/sign-in/oauth2`, {
+      providerId: 'oidc',
+      callbackURL: '/settings/',
+    })
+
+    expect([begun.status, await begun.json()]).toMatchObject([400, { code: 'INVALID_OAUTH_CONFIGURATION' }])
+  })
 })
 
 test('reads the address from the userinfo endpoint only for the subject of the ID token', async () => {

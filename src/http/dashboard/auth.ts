@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
@@ -8,7 +9,7 @@ import { recordOwnChange } from '../../users/audit/audit.ts'
 import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
 import { consumeAttempt, forbiddenEntryAttempts } from '../../users/sign-in/login-throttle.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
-import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/paths.ts'
+import { addressHeader, authPath, oidcProviderId, signInPage } from '../../users/sign-in/paths.ts'
 import { parseJsonBody } from '../api/input.ts'
 import { rejectUnstorable } from '../api/plain-text.ts'
 import { sizeOf } from '../api/rest.ts'
@@ -33,11 +34,26 @@ const served: AuthRoute[] = [
 ]
 /** Served only if an OIDC provider is configured. */
 const servedForOidc: AuthRoute[] = [
-  { method: 'POST', path: '/sign-in/oauth2', fields: ['providerId', 'callbackURL', 'errorCallbackURL'] },
-  { method: 'GET', path: `/oauth2/callback/${oidcProviderId}`, fields: ['code', 'state', 'error', 'iss'] },
+  {
+    method: 'POST',
+    path: '/sign-in/oauth2',
+    fields: ['providerId', 'callbackURL', 'errorCallbackURL'],
+    // As better-auth answers if it cannot read the discovery document.
+    answerLate: () => Response.json({ code: 'INVALID_OAUTH_CONFIGURATION' }, { status: 400 }),
+  },
+  {
+    method: 'GET',
+    path: `/oauth2/callback/${oidcProviderId}`,
+    fields: ['code', 'state', 'error', 'iss'],
+    answerLate: () =>
+      new Response(null, { status: 302, headers: { location: `${signInPage}?error=provider_unavailable` } }),
+  },
 ]
 /** Sign-in links, served only in the sandbox. */
 const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify', fields: ['token', 'callbackURL'] }]
+
+/** Enough for the discovery document, the token, the keys and the user, which usually take less than a second each. */
+const providerMilliseconds = 15_000
 
 const tooManyRequests = 429
 /** The status of a request from a page of another site, or without the second factor. Neither counts as an attempt. */
@@ -76,7 +92,7 @@ async function forward(
   const network = await chargeNetwork(workLimiter, request)
   const forwarded = workLimiter.measure(network, sizeOf(request), () => toRequest(route, request))
   const user = route.audit === undefined ? undefined : await userAuth.findSession(forwarded.headers)
-  const response = await userAuth.handle(forwarded)
+  const response = await handleInTime(userAuth, forwarded, route.answerLate)
   if (route.audit !== undefined && user && (await isRecorded(deps, user, response))) {
     const outcome = response.ok ? 'done' : 'refused'
     await recordOwnChange(deps, user, { what: route.audit, address: request.ip, outcome })
@@ -87,6 +103,13 @@ async function forward(
   const cookies = response.headers.getSetCookie().map((cookie) => (isHttps(request) ? toSecure(cookie) : cookie))
   if (cookies.length > 0) void reply.removeHeader('set-cookie').header('set-cookie', cookies)
   return response.text()
+}
+
+/** better-auth itself would wait for the provider for minutes, and so would the user. */
+function handleInTime(userAuth: UserAuth, request: Request, answerLate: AuthRoute['answerLate']): Promise<Response> {
+  const handling = userAuth.handle(request)
+  if (!answerLate) return handling
+  return Promise.race([handling, once(AbortSignal.timeout(providerMilliseconds), 'abort').then(answerLate)])
 }
 
 /** Members must not be able to fill the audit logs of their accounts with requests that no limit has counted. */
@@ -113,6 +136,8 @@ interface AuthRoute {
   fields: readonly string[]
   /** Fields that override those of the caller. */
   always?: object
+  /** For a route that waits for the OIDC provider: the answer if the provider takes too long. */
+  answerLate?: () => Response
   /** What the audit log says, for a signed-in user who changes how they sign in. */
   audit?: Fact
 }

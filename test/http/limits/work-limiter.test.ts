@@ -214,7 +214,7 @@ test.each([
 test('leaves the place of a test event to others while it waits for the endpoint', async () => {
   const receiver = await forTest(startWebhookReceiver())
   const asked = Promise.withResolvers<ServerResponse>()
-  receiver.behave((_received, response) => void asked.resolve(response))
+  receiver.behave((_received, response) => asked.resolve(response))
   const { accountId } = await server.account()
   const limits = { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } }
   const webhooks = createWebhookSender({ timeoutSeconds: 25, allowPrivate: true })
