@@ -132,7 +132,7 @@ describe('a provider that never answers', () => {
     const spy = vi
       .spyOn(AbortSignal, 'timeout')
       .mockImplementation((milliseconds) => timeout(milliseconds > 5_000 ? 500 : milliseconds))
-    return () => void spy.mockRestore()
+    return () => spy.mockRestore()
   })
 
   test('ends a sign-in that waits for its token', async () => {
