@@ -90,9 +90,11 @@ export function createUserAuth(
     },
     findSession: async (headers) => {
       const { api } = await open()
-      const session = await api.getSession({ headers }).catch(async (error: unknown) => {
+      const read = () => api.getSession({ headers })
+      const session = await read().catch(async () => {
         await assertDatabaseAvailable()
-        throw error
+        // The cause may have passed, such as a connection that was lost.
+        return read()
       })
       if (!session) return undefined
       const { id, name, email } = session.user

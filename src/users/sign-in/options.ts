@@ -4,6 +4,7 @@ import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { codeOf } from '../../platform/error-code.ts'
 import { cut } from '../../platform/text.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { signInGuard, type SignInOutcome, storeChangedPassword } from './guard.ts'
@@ -137,10 +138,12 @@ const errorLogMilliseconds = 1_000
  * Returns a function that logs what better-auth reports. Unknown callers can cause errors that quote their headers: at most
  * one a second is logged, and its start alone.
  */
-function createLogWriter(log: Deps['log']): (level: string, message: string) => void {
+function createLogWriter(log: Deps['log']): (level: string, message: string, ...details: unknown[]) => void {
   let [loggedAt, unlogged] = [-Infinity, 0]
-  return (level, message) => {
-    const [facts, text] = [{ from: 'better-auth' }, cut(message, maxMessageLength)]
+  return (level, message, ...details) => {
+    // The text of an error of PostgreSQL may quote a row.
+    const code = details.map(codeOf).find((found) => found !== undefined)
+    const [facts, text] = [{ from: 'better-auth', ...(code && { code }) }, cut(message, maxMessageLength)]
     if (level !== 'error') return log.debug(facts, text)
     const now = performance.now()
     if (now - loggedAt < errorLogMilliseconds) {

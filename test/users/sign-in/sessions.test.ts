@@ -6,7 +6,7 @@ import { createSessionTracker, describeDevice } from '../../../src/users/sign-in
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
-import { startTestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const server = await forFile(startTestServer())
@@ -51,6 +51,30 @@ test('records the use of a session every few minutes, however often its address 
   at += 5 * 60_000
   track('ses', '192.0.2.1')
   expect(updates).toBe(2)
+})
+
+test('reads a session again if the database fails once, and logs the code of the failure', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  let failures = 0
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node: query }) => {
+      const isRead = query.kind === 'SelectQueryNode' && JSON.stringify(query.from).includes('"owner_sessions"')
+      if (isRead && failures++ === 0) throw Object.assign(new Error('the connection was lost'), { code: '57P01' })
+      return query
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+  const failing = await nodeForTest(server, { deps: { db: server.deps.db.withPlugin(plugin) } })
+
+  const response = await failing.request('GET', '/settings/trpc/settings.session.get', {
+    headers: { cookie: person.cookie() },
+  })
+
+  expect(failures).toBeGreaterThan(0)
+  expect(response.statusCode).toBe(200)
+  const logged = failing.log.find((line) => line.includes('57P01')) ?? '{}'
+  expect(JSON.parse(logged)).toMatchObject({ level: 'error', from: 'better-auth', code: '57P01' })
+  expect(logged).not.toContain('the connection was lost')
 })
 
 test('ends a session with effect on the next request to every server', async () => {
