@@ -11,7 +11,7 @@ import { findIdentities, findKeysOf } from '../recipients/store.ts'
 import { eraseNames, findAccountsWithNames } from '../suppressions/erased-store.ts'
 import { readHashKey, spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
 import { matchNames } from './number.ts'
-import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
+import { endClaimsOfErased, eraseOrphanedResponses, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
 import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
 
 export interface Erasure {
@@ -141,6 +141,7 @@ export async function eraseRecipient(
     const swept = await sweep(db, { matcher, accountId }, report)
     for (const [table, count] of Object.entries(swept.erased)) add(table, count)
     replies += swept.replies
+    add('webhook_attempts', await eraseOrphanedResponses(db, accountId))
     const inContents = await eraseFromContents(deps, { matcher, accountId })
     add('message_contents', inContents.erased)
     for (const id of [...named, ...swept.accountIds, ...inContents.accountIds])

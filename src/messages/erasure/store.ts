@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
+import { blockRanges, findLeafTables } from '../../platform/db/leaf-tables.ts'
+import { retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { deleteContents } from '../contents/store.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
@@ -142,6 +144,30 @@ export async function eraseAttempts(
   await sql`
     update webhook_attempts set response_start = null
     where delivery_id = any(${deliveryIds}::text[]) and response_start is not null`.execute(trx)
+}
+
+/**
+ * Empties the stored responses of removed endpoints to erased events, in short statements: no index finds their finished
+ * deliveries. Returns how many. Reads all accounts unless one is given.
+ */
+export async function eraseOrphanedResponses(db: Kysely<Database>, accountId: string | undefined): Promise<number> {
+  const ofAccount = accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`
+  let erased = 0
+  for (const { name } of await findLeafTables(db, 'webhook_attempts'))
+    for await (const range of blockRanges(db, name)) {
+      const { numAffectedRows } = await retryLocked(() =>
+        sql`
+          update ${sql.table(name)} a set response_start = null
+          where ${range} and ${ofAccount} and response_start is not null
+            and not exists (select from webhook_endpoints e where e.id = a.endpoint_id)
+            and exists (
+              select from events e
+              where e.account_id = a.account_id and e.id = a.event_id and e.payload like ${`%"${erasedRecipient}"%`}
+            )`.execute(db),
+      )
+      erased += Number(numAffectedRows ?? 0)
+    }
+  return erased
 }
 
 /** Ends claims on erased events that workers made just before the erasure: they still have the number in memory. */

@@ -4,7 +4,7 @@ import { matchNames } from '../../../src/messages/erasure/number.ts'
 import { endClaimsOfErased, eraseSomeMessages } from '../../../src/messages/erasure/store.ts'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { spellingsOf } from '../../../src/messages/suppressions/number-key.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { addEndpoint, removeEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { erase } from '../../support/erase.ts'
@@ -488,6 +488,35 @@ test('erases what the recipient answered, in events, waiting deliveries, respons
   await again.stop({ graceMilliseconds: 5_000 })
   expect(JSON.stringify(receiver.at(path).slice(before))).not.toContain('zqx-')
   expect(server.log.filter((line) => line.includes('zqx-'))).toEqual([])
+})
+
+test('erases what the responses of a removed endpoint quote, and no other responses', async () => {
+  const account = await server.account()
+  const [number, other] = [newNumber(), newNumber()]
+  const path = '/removed'
+  receiver.behave(({ body }, response) => void response.end(`got ${JSON.parse(body).data.reply.text}`), path)
+  const { endpointId } = await addEndpoint(server.deps, account.accountId, {
+    url: `${receiver.url}${path}`,
+    events: ['message.replied'],
+  })
+  const worker = startWorker()
+  for (const [to, word] of [
+    [number, 'zqx-removed'],
+    [other, 'zqx-stays'],
+  ] as const) {
+    const sent = await sendOne(account, { to })
+    await postReplies(account, [userMessage(text(word), sent.waMessageId, { from: to })])
+    await expect.poll(() => findText(word)).toEqual(expect.arrayContaining(['events', 'webhook_attempts']))
+  }
+  await worker.stop({ graceMilliseconds: 5_000 })
+  await removeEndpoint(server.deps, account.accountId, endpointId)
+
+  expect(await erase(server, number)).toMatchObject({ rows: { webhook_attempts: 1 }, complete: true })
+
+  expect(await findText('zqx-removed')).toEqual([])
+  expect(await findText('zqx-stays')).toContain('webhook_attempts')
+  await erase(server, other)
+  expect(await findText('zqx-stays')).toEqual([])
 })
 
 test('erases the answers of a recipient under a user ID that is not known to be theirs', async () => {
