@@ -252,10 +252,12 @@ test('reports messages that stay pending for more than a minute', async () => {
       created_at: new Date(),
     })
     .execute()
+  // Messages recorded before the database was created count as examined.
+  await sql`update overdue_progress set looked_until = now() - interval '2 days'`.execute(deps.db)
   const age = (seconds: number) =>
     deps.db
       .updateTable('messages')
-      .set({ created_at: sql<Date>`now() - ${seconds} * interval '1 second'` })
+      .set({ recorded_at: sql<Date>`now() - ${seconds} * interval '1 second'` })
       .execute()
 
   await age(30)

@@ -19,15 +19,15 @@ export async function countStalePending(
     .select(sql<string>`looked_until::text`.as('lookedUntil'))
     .executeTakeFirstOrThrow()
   const { rows } = await sql<{ count: number; oldestSeconds: number }>`
-    select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "oldestSeconds"
+    select count(*)::integer as count, coalesce(extract(epoch from now() - min(recorded_at)), 0)::float8 as "oldestSeconds"
     from (
-      select m.created_at from overdue_messages join messages m using (account_id, id) where m.status = 'pending'
+      select m.recorded_at from overdue_messages join messages m using (account_id, id) where m.status = 'pending'
       union all
       -- Messages that have not been examined yet.
-      select created_at from messages where recorded_at > ${lookedUntil}::timestamptz and status = 'pending'
+      select recorded_at from messages where recorded_at > ${lookedUntil}::timestamptz and status = 'pending'
     ) pending
-    where created_at < now() - ${aMinute}
-      and created_at >= coalesce(now() - ${lastHours ?? null}::float8 * interval '1 hour', '-infinity')`.execute(db)
+    where recorded_at < now() - ${aMinute}
+      and recorded_at >= coalesce(now() - ${lastHours ?? null}::float8 * interval '1 hour', '-infinity')`.execute(db)
   return rows[0] ?? { count: 0, oldestSeconds: 0 }
 }
 

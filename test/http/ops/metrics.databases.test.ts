@@ -30,9 +30,11 @@ test('counts a message with an unknown outcome', async () => {
   await account.post('/api/v1/message/send', sendMessage.example.input)
   await server.deps.db
     .updateTable('messages')
-    .set({ status: 'pending', created_at: new Date(Date.now() - 120_000) })
+    .set({ status: 'pending', recorded_at: new Date(Date.now() - 120_000) })
     .where('account_id', '=', account.accountId)
     .execute()
+  // Messages recorded before the database was created count as examined.
+  await sql`update overdue_progress set looked_until = now() - interval '1 day'`.execute(server.deps.db)
 
   const { text } = await server.request('GET', '/metrics')
 

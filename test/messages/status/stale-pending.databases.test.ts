@@ -15,13 +15,13 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-/** Records messages one second apart. */
+/** Records messages one second apart, by a node whose clock is an hour ahead. */
 async function recordPending(count: number, { secondsAgo }: { secondsAgo: number }): Promise<void> {
   const ids = encodeIdsInOrder('msg', Date.now(), count, (size) => new Uint8Array(size))
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
       created_at, recorded_at)
-    select 'acc_1', id, 'wa_1', 'pending', '34600111222', 't', 'en', at, at
+    select 'acc_1', id, 'wa_1', 'pending', '34600111222', 't', 'en', at + interval '1 hour', at
     from unnest(${ids}::text[]) with ordinality as numbered (id, n)
     cross join lateral (select now() - (${secondsAgo + count}::bigint - n) * interval '1 second' as at) time`.execute(
     database.db,
@@ -96,7 +96,7 @@ test('checks messages again that are recorded after the clock was set back', asy
 test('counts only the messages of the last hours on request', async () => {
   await recordPending(2, { secondsAgo: 90 })
   const [oldest = ''] = await pendingIds()
-  await sql`update messages set created_at = now() - interval '5 hours' where id = ${oldest}`.execute(database.db)
+  await sql`update messages set recorded_at = now() - interval '5 hours' where id = ${oldest}`.execute(database.db)
 
   expect(await countStalePending(database.db, { lastHours: 4 })).toMatchObject({ count: 1 })
   expect(await countStalePending(database.db)).toMatchObject({ count: 2 })
