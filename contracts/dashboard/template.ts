@@ -5,6 +5,7 @@ import { Template } from '../api/template.ts'
 import { LanguageCode, PageLimit, PhoneNumber, singleLine, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
+import { Facts } from './facts.ts'
 import { SentFromDashboard } from './message.ts'
 import { accountInput, ownerCheck, ownerSend, viewerQuery } from '../procedure.ts'
 
@@ -15,6 +16,7 @@ export const OwnTemplate = Template.extend({
   upcomingCategory: z
     .object({ category: z.string(), takesEffectAt: Timestamp.optional(), cost: CategoryCost.optional() })
     .optional(),
+  facts: Facts.optional(),
 })
 export type OwnTemplate = z.infer<typeof OwnTemplate>
 

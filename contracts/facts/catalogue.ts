@@ -15,5 +15,6 @@ import './recipients.ts'
 import './samples.ts'
 import './template-problems.ts'
 import './template-refusals.ts'
+import './unsupported-template.ts'
 
 export { factTexts } from './fact.ts'

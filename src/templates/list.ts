@@ -7,13 +7,14 @@ import type {
 } from '../../contracts/api/template.ts'
 import type { listTemplates as contract } from '../../contracts/dashboard/template.ts'
 import { invalidField } from '../../contracts/errors.ts'
+import { withFacts } from '../../contracts/facts/fact.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { findLastSync, findTemplate, findTemplates, findWabaId, type TemplateRow } from './store.ts'
 import { describeUnknownTemplate } from './suggest.ts'
 import { requireWabaId } from './sync.ts'
-import { toTemplate } from './template.ts'
+import { findObstacle, toTemplate } from './template.ts'
 
 export async function listTemplates(
   deps: Pick<Deps, 'db'>,
@@ -73,8 +74,10 @@ export async function listOwnTemplates(
 }
 
 function toOwnTemplate(row: TemplateRow): z.output<(typeof contract)['output']>['items'][number] {
+  const reason = findObstacle(row)
   return {
     ...toTemplate(row),
+    ...(reason !== undefined && withFacts({ reason })),
     ...(row.qualityScore !== null && { qualityScore: row.qualityScore }),
     ...(row.upcomingCategory !== null && {
       upcomingCategory: {

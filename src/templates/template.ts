@@ -6,6 +6,7 @@ import {
 } from '../../contracts/api/components.ts'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { Template, TemplateComponent } from '../../contracts/api/template.ts'
+import { inEnglish, type Sentence } from '../../contracts/facts/fact.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 import { findCouponProblem } from './fill/button-values.ts'
 import { type ButtonPart, type HeaderPart, listTemplateParts, type SectionParts } from './fill/parts.ts'
@@ -18,7 +19,7 @@ import type { TemplateRow } from './store.ts'
 export function toTemplate(row: TemplateRow): Template {
   const { name, language } = row
   const template = { name, language, parameterFormat: row.parameterFormat, components: row.components }
-  const reason = row.status === 'APPROVED' ? listTemplateParts(template).unsupported : `its status is ${row.status}`
+  const reason = findObstacle(row)
   const example = writeExample(template)
   const sendSchema = writeSendSchema(template)
   return {
@@ -27,7 +28,7 @@ export function toTemplate(row: TemplateRow): Template {
     status: row.status,
     ...(row.category !== null && { category: row.category }),
     sendable: reason === undefined,
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: inEnglish(reason) }),
     // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
     ...(row.rejectedReason !== null && row.rejectedReason !== 'NONE' && { rejectedReason: row.rejectedReason }),
     placeholders: [...listPlaceholders(template)],
@@ -36,6 +37,11 @@ export function toTemplate(row: TemplateRow): Template {
     ...(sendSchema && { sendSchema }),
     syncedAt: row.syncedAt.toISOString(),
   }
+}
+
+/** Why the template cannot be sent; undefined if it can. */
+export function findObstacle(row: TemplateRow): Sentence | undefined {
+  return row.status === 'APPROVED' ? listTemplateParts(row).unsupported : `its status is ${row.status}`
 }
 
 function toComponent({ cards, ...component }: StoredComponent): TemplateComponent {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { unsupportedTemplate } from '../../contracts/facts/unsupported-template.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
@@ -45,6 +46,23 @@ test('shows a new template after a sync, with the reason of a rejection', async 
   expect((await list({ limit: 100 })).items).toContainEqual(
     expect.objectContaining({ name: 'too_pushy', status: 'REJECTED', rejectedReason: 'PROMOTIONAL', sendable: false }),
   )
+})
+
+test('says with a fact why an approved template cannot be sent, and to API callers in English alone', async () => {
+  const components = [{ type: 'HEADER', format: 'HOLOGRAM' }]
+  await account.template({ name: 'too_new', components })
+  const reason = 'it has a header of format HOLOGRAM, which Waybill does not know'
+
+  expect((await list({ limit: 100 })).items).toContainEqual(
+    expect.objectContaining({
+      name: 'too_new',
+      reason,
+      facts: { reason: unsupportedTemplate.headerFormat({ format: 'HOLOGRAM' }) },
+    }),
+  )
+  const { data } = (await account.get('/api/v1/template/too_new/en')).json()
+  expect(data).toMatchObject({ status: 'APPROVED', sendable: false, reason })
+  expect(data).not.toHaveProperty('facts')
 })
 
 test('returns the reason of a rejection to API callers, and none for other templates', async () => {

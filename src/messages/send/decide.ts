@@ -1,4 +1,4 @@
-import type { Sentence } from '../../../contracts/facts/fact.ts'
+import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
@@ -68,7 +68,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   requireNumber(template, input)
   const { filled, problems, unsupported } = fillTemplate(template, input)
   if (unsupported !== undefined)
-    throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
+    throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${inEnglish(unsupported)}.`)
   if (problems.length > 0) throw toError(problems)
   const { emitSentEvent, suppressionRule, route } = facts
   // WhatsApp can change the category of a template, so a code among the values also prevents storage.

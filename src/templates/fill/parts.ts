@@ -1,3 +1,5 @@
+import type { Fact } from '../../../contracts/facts/fact.ts'
+import { unsupportedTemplate } from '../../../contracts/facts/unsupported-template.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { listKeys, type TemplateText } from '../placeholders.ts'
 
@@ -22,7 +24,7 @@ export interface TemplateParts extends SectionParts {
   /** Text of a limited-time offer, and whether a send must set its end. */
   offer: { text: string; hasExpiration: boolean } | undefined
   /** Why no send can fill this template; undefined if one can. */
-  unsupported: string | undefined
+  unsupported: Fact | undefined
 }
 
 export type HeaderPart =
@@ -79,7 +81,7 @@ function readParts({ components, parameterFormat }: TemplateText): TemplateParts
     unsupported:
       section.unsupported ??
       cardSections?.find((card) => card.unsupported !== undefined)?.unsupported ??
-      (unknown && `it has a component of type ${unknown.type}, which Waybill does not know`),
+      (unknown && unsupportedTemplate.component({ type: unknown.type })),
   }
 }
 
@@ -112,15 +114,15 @@ function isKnown({ type, cards }: StoredComponent): boolean {
 function readSection(
   components: StoredComponent[],
   parameterFormat: string,
-): SectionParts & { unsupported: string | undefined } {
+): SectionParts & { unsupported: Fact | undefined } {
   const header = readHeader(
     components.find(({ type }) => type === 'HEADER'),
     parameterFormat,
   )
   const buttons = readButtons(components)
-  const unsupported = typeof header === 'string' ? header : findUnsupportedButton(buttons)
+  const unsupported = isUnsupported(header) ? header : findUnsupportedButton(buttons)
   return {
-    header: typeof header === 'string' ? undefined : header,
+    header: isUnsupported(header) ? undefined : header,
     buttons,
     maxBodyCharacters: buttons.some(({ type }) => type === 'SPM') ? maxBodyCharacters.singleProduct : undefined,
     unsupported,
@@ -142,18 +144,21 @@ const headerKinds: Partial<Record<string, Exclude<HeaderPart['kind'], 'text'>>> 
   PRODUCT: 'product',
 }
 
-/** Returns a string that says why the header cannot be filled. */
-function readHeader(header: StoredComponent | undefined, parameterFormat: string): HeaderPart | string | undefined {
+function isUnsupported(header: HeaderPart | Fact | undefined): header is Fact {
+  return header !== undefined && 'code' in header
+}
+
+/** Returns a fact that says why the header cannot be filled. */
+function readHeader(header: StoredComponent | undefined, parameterFormat: string): HeaderPart | Fact | undefined {
   const { format = 'TEXT', text = '' } = header ?? {}
   if (format !== 'TEXT') {
     const kind = headerKinds[format]
-    return kind ? { kind } : `it has a header of format ${format}, which Waybill does not know`
+    return kind ? { kind } : unsupportedTemplate.headerFormat({ format })
   }
   const keys = listKeys(text)
   const [key] = keys
-  if (key === undefined)
-    return /\{\{.*?\}\}/.test(text) ? 'its header contains a variable that cannot be parsed' : undefined
-  if (keys.length > 1) return 'its header contains more than one variable'
+  if (key === undefined) return /\{\{.*?\}\}/.test(text) ? unsupportedTemplate.headerVariable() : undefined
+  if (keys.length > 1) return unsupportedTemplate.headerVariables()
   const name = parameterFormat === 'NAMED' ? key : undefined
   return { kind: 'text', text, key, name, example: readHeaderExample(header?.example) }
 }
@@ -209,9 +214,9 @@ function fieldOf(type: string, url: string | undefined): ButtonField {
   return codeUrl.test(url) ? 'code' : 'url'
 }
 
-function findUnsupportedButton(buttons: ButtonPart[]): string | undefined {
+function findUnsupportedButton(buttons: ButtonPart[]): Fact | undefined {
   const unsupported = buttons.find(
     ({ type, field, url = '' }) => type === 'ORDER_DETAILS' || (field === 'url' && listKeys(url).length !== 1),
   )
-  return unsupported && `its button of type ${unsupported.type} requires a parameter that Waybill does not know`
+  return unsupported && unsupportedTemplate.buttonParameter({ type: unsupported.type })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { componentLimits, type MessageCard } from '../../../contracts/api/components.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import type { OutgoingCard, OutgoingTemplate } from '../../whatsapp/whatsapp.ts'
 import { listPlaceholders, type TemplateText } from '../placeholders.ts'
@@ -22,7 +23,7 @@ interface FillResult {
   /** All problems, not only the first. */
   problems: Problem[]
   /** Why no send can fill the template; undefined if one can. */
-  unsupported?: string | undefined
+  unsupported?: Fact | undefined
 }
 
 /** Checks the values of a request against the template, and converts them to WhatsApp's format. */

@@ -8,6 +8,7 @@ import type { Placeholder } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
+import { say } from '../../language/facts.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
@@ -195,7 +196,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
   )
 }
 
-function NotSendableAlert({ template: { status, reason, rejectedReason } }: { template: OwnTemplate }) {
+function NotSendableAlert({ template: { status, reason, rejectedReason, facts } }: { template: OwnTemplate }) {
   if (status === 'PENDING')
     return (
       <Alert color="gray" icon={<IconInfoCircle />} title={describeStatus(status).meaning}>
@@ -212,7 +213,7 @@ function NotSendableAlert({ template: { status, reason, rejectedReason } }: { te
     >
       <Text size="sm">
         {status === 'APPROVED'
-          ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : reason}.`
+          ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : say({ reason, facts }, 'reason')}.`
           : status === 'REJECTED'
             ? describeRejection(rejectedReason)
             : describeStatus(status).meaning}

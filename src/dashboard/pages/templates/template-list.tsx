@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { say } from '../../language/facts.ts'
 import { useRowClicks } from '../../ui/row-clicks.ts'
 import { UpcomingCategoryBadge } from './upcoming-category.tsx'
 import { describeStatus, inWords } from './template-status.ts'
@@ -161,8 +162,10 @@ export function TemplateStatusBadge({ template: { status, sendable } }: { templa
 }
 
 /** Describes why a template cannot be sent. */
-function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
-  return status === 'APPROVED' ? t`Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
+function describeWhyNotSendable({ status, reason = '', facts }: OwnTemplate): string {
+  return status === 'APPROVED'
+    ? t`Cannot be sent: ${say({ reason, facts }, 'reason')}.`
+    : describeStatus(status).meaning
 }
 
 /** `en_US` becomes `American English (en_US)`. */
