@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { clockToleranceSeconds } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import {
   countAllowed,
@@ -85,7 +86,9 @@ async function findDueLimited(db: Kysely<Database>, ids?: readonly string[]): Pr
         e.max_per_second as "maxPerSecond", e.max_concurrent as "maxConcurrent", e.paced_until,
         -- Only a clock that was set back leaves the pacing time far in the future.
         case
-          when e.paced_until < now() + interval '1 second' then extract(epoch from e.paced_until - now()) else -1
+          when e.paced_until < now() + make_interval(secs => ${sql.lit(clockToleranceSeconds)})
+          then extract(epoch from e.paced_until - now())
+          else -1
         end::float8 as "pacedSeconds",
         case when e.max_concurrent is null then 0 else (
           select count(*) from webhook_deliveries where endpoint_id = e.id and claimed and due_at > now()
