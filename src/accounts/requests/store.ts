@@ -208,16 +208,24 @@ export async function findRequests(
   maxExamined: number = listMaxExamined,
 ): Promise<{ rows: ListedRequest[]; stoppedAt: string | undefined }> {
   const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
-  const matching = and(listUnindexed(filter))
+  const unindexed = listUnindexed(filter)
+  // Read before the page: requests recorded in between are newer, so none is skipped or repeated.
+  const bound = search || unindexed.length === 0 ? undefined : await findBound(db, indexed, maxExamined)
+  const examined = bound === undefined ? newest(indexed, search, maxExamined) : downTo(bound, indexed)
   const { rows } = await sql<ListedRequest>`
     select page.*, r.answer from (
-      select ${sql.raw(selectionOf(listedColumns))} from (${newest(indexed, search, maxExamined)}) recent
-    where ${matching} order by id desc limit ${sql.lit(limit + 1)}
+      select ${sql.raw(selectionOf(listedColumns))} from (${examined}) recent
+    where ${and(unindexed)} order by id desc limit ${sql.lit(limit + 1)}
     ) page
     join api_requests r on r.account_id = ${accountId} and r.id = page.id
     order by page.id desc`.execute(db)
-  if (rows.length > limit) return { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
-  return { rows, stoppedAt: search ? undefined : await findBound(db, indexed, maxExamined) }
+  return rows.length > limit
+    ? { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
+    : { rows, stoppedAt: bound }
+}
+
+function downTo(bound: string, indexed: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select ${listedNames} from api_requests where ${indexed} and id >= ${bound}`
 }
 
 /** Selects the newest requests that the indexes find. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type KyselyPlugin, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
@@ -12,7 +12,7 @@ import { updateAccount } from '../../../src/accounts/account.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { summarizeApiRequests } from '../../../src/accounts/requests/list.ts'
 import { getRecentUse } from '../../../src/accounts/requests/recent-use.ts'
-import { insertRequests } from '../../../src/accounts/requests/store.ts'
+import { findRequests, insertRequests } from '../../../src/accounts/requests/store.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { createRequestIds, firstRequestIdAt, timeOfRequestId } from '../../../src/platform/ids.ts'
@@ -328,6 +328,34 @@ test('pages through the requests without repeating one', async () => {
   expect(seen).toEqual(seen.toSorted().toReversed())
   const { error } = await by.query('request.list', { accountId: paged.accountId, cursor: "'; drop table messages" })
   expect(error.data.code).toBe('VALIDATION_ERROR')
+})
+
+test('repeats and skips no request if others are recorded while a page is read', async () => {
+  const { accountId } = await server.account()
+  const start = firstRequestIdAt(new Date())
+  const record = (...numbers: number[]) =>
+    sql`
+      insert into api_requests (account_id, id, method, path, status, duration_ms, key_start, address)
+      select ${accountId}, ${start} || n, 'GET', '/api/v1/message', 200, 1, 'wb_', '::1'
+      from unnest(${numbers}::integer[]) n`.execute(server.deps.db)
+  await record(1, 2, 3, 4, 5, 6)
+  let statements = 0
+  const recordMeanwhile: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if ((statements += 1) === 1) await record(7, 8)
+      return result
+    },
+  }
+  const db = server.deps.db.withPlugin(recordMeanwhile)
+  const read = async (beforeId?: string) => {
+    const { rows, stoppedAt } = await findRequests(db, accountId, { path: 'message', beforeId }, 10, 3)
+    return { found: rows.map(({ id }) => id.slice(start.length)), stoppedAt }
+  }
+
+  const first = await read()
+  expect(first).toEqual({ found: ['8', '7', '6', '5', '4'], stoppedAt: `${start}4` })
+  expect(await read(first.stoppedAt)).toEqual({ found: ['3', '2', '1'], stoppedAt: `${start}1` })
 })
 
 test('hides the requests of an account from members of other accounts', async () => {
