@@ -72,7 +72,13 @@ interface ResolvedSearch {
 async function resolveSearch(
   db: Kysely<Database>,
   accountId: string,
-  { search, parts, to, externalId }: Pick<Filters, 'search' | 'parts' | 'to' | 'externalId'>,
+  {
+    search,
+    parts,
+    to,
+    recipient = to,
+    externalId,
+  }: Pick<Filters, 'search' | 'parts' | 'to' | 'recipient' | 'externalId'>,
 ): Promise<ResolvedSearch | undefined> {
   if (search === undefined || search.trim() === '') return undefined
   const term = interpretSearch(search)
@@ -88,9 +94,9 @@ async function resolveSearch(
       const { lookedFor } = term
       const { text, digits } = term.parts
       const matches = async (filter: MessageFilter) => parts !== true && (await hasMessage(db, accountId, filter))
-      const recipient = isUserId(text) ? text : PhoneNumber.safeParse(digits).data
-      if (to === undefined && recipient !== undefined) {
-        const filter = { to: await findAddressedNames(db, accountId, recipient) }
+      const name = isUserId(text) ? text : PhoneNumber.safeParse(digits).data
+      if (recipient === undefined && name !== undefined) {
+        const filter = { to: await findAddressedNames(db, accountId, name) }
         if (await matches(filter)) return { filter, matched: 'recipient', lookedFor }
       }
       if (externalId === undefined && (await matches({ externalId: text })))

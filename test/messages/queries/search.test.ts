@@ -216,6 +216,7 @@ test('lists only exact matches unless the search includes parts', async () => {
 test('combines a search with filters', async () => {
   expect(await find('order', { template: 'invoice_ready' })).toEqual({ found: [], matched: 'parts' })
   expect(await find('491', { errorCode: '131026' })).toEqual({ found: ['4915112345678'], matched: 'parts' })
+  expect(await find('+34 600 111 002', { recipient: 'ES.2041776300912345' })).toEqual({ found: [], matched: 'parts' })
   expect(await find('order-1', { until: '2020-01-01T00:00:00Z' })).toEqual({ found: [], matched: 'externalId' })
 })
 
