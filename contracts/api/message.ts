@@ -357,7 +357,7 @@ export const exportMessages = procedure({
   tag: 'Messages',
   summary: 'Export messages as NDJSON or CSV, newest first',
   description:
-    'Streams all messages that match, newest first: one `Message` per line, or CSV (RFC 4180) with a header row. A failure after the first byte closes the connection before the last chunk; then continue with the last complete `messageId` as `cursor`. Each account has one export at a time, and 30 per hour.',
+    'Streams all matching messages, newest first: one `Message` per line, or CSV (RFC 4180) with a header row. A failure after the first byte closes the connection before the last chunk; continue with the last complete `messageId` as `cursor`. An account has one export at a time per process, 30 per hour.',
   input: z.strictObject({
     format: withExample(
       z.enum(['ndjson', 'csv']).default('ndjson'),
