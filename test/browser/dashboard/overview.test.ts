@@ -473,6 +473,26 @@ test('shows the last 24 hours by hour', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('shows both hours of the same name when the clocks go back, and no row of them afterwards', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  await page.route(/overview\.get/, async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    const { days, unit } = body.result.data
+    if (unit === 'hour') Object.assign(days[10], { date: days[9].date, time: days[9].time })
+    await route.fulfill({ response, json: body })
+  })
+  await openOfAccount('overview?hours=24')
+  const rows = page.getByRole('table', { name: /^Messages by (hour|day)/ }).getByRole('row')
+  await expect.poll(() => rows.count()).toBe(1 + 24)
+
+  await page.getByText('7 days', { exact: true }).click()
+
+  await expect.poll(() => rows.count()).toBe(1 + 7)
+  expect(pageErrors).toEqual([])
+})
+
 test('shows the breakdown and no hole beside failure reasons at every width', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
