@@ -158,7 +158,7 @@ type Audited<K extends Kind, Input extends z.ZodObject> = K extends 'query'
 
 interface UserPolicy<K extends Kind> {
   kind: K
-  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads'>
+  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads' | 'sends'>
   allowed: AllowedCaller
   /** Whether operators who view the account are rejected. */
   membersOnly?: boolean
@@ -219,9 +219,6 @@ export const viewerQuery = withPolicy({ kind: 'query', budget: 'reads', allowed:
 
 /** What the owners of an account may change. */
 export const ownerChange = withPolicy({ kind: 'mutation', budget: 'changes', allowed: 'owner' })
-
-/** What the owners of an account may send. */
-export const ownerSend = withPolicy({ kind: 'mutation', budget: 'sends', allowed: 'owner' })
 
 /** What the owners of an account may ask WhatsApp or change there. */
 export const ownerCheck = withPolicy({ kind: 'mutation', budget: 'checks', allowed: 'owner' })

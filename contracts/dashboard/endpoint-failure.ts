@@ -52,6 +52,7 @@ const hintsByCode: Partial<Record<string, Fact>> = {
   [deliveryFailures.notSecure().code]: hint.https(),
   [deliveryFailures.headersTooLarge().code]: hint.headers(),
   [deliveryFailures.unreadableSecret().code]: hint.operator(),
+  [deliveryFailures.unreadableHeaders().code]: hint.operator(),
   [deliveryFailures.notHttp().code]: hint.http(),
   [deliveryFailures.incompleteResponse().code]: hint.log(),
   [deliveryFailures.connectionLost().code]: hint.log(),

@@ -9,7 +9,7 @@ import {
 } from '../api/message.ts'
 import { replyKinds } from '../events.ts'
 import { MessageId, singleLine, Timestamp } from '../fields.ts'
-import { accountInput, ownerChange, ownerSend, viewerQuery } from '../procedure.ts'
+import { accountInput, ownerChange, viewerQuery } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
@@ -205,7 +205,7 @@ export const resolveMessage = ownerChange({
 })
 
 /** Sends a new message from the same number. It counts towards the rate limit of the API. */
-export const sendMessageAgain = ownerSend({
+export const sendMessageAgain = ownerChange({
   summary: 'Send a message again: the same template, language, recipient and external ID',
   input: accountInput({ messageId: MessageId, ...repeatableValues }),
   output: SentFromDashboard,

@@ -7,7 +7,7 @@ import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
 import { Facts } from './facts.ts'
 import { SentFromDashboard } from './message.ts'
-import { accountInput, ownerCheck, ownerSend, viewerQuery } from '../procedure.ts'
+import { accountInput, ownerChange, ownerCheck, viewerQuery } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
@@ -76,7 +76,7 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
 }
 
 /** Sends a real message from the account's number. It counts towards the rate limit of the API. */
-export const sendTest = ownerSend({
+export const sendTest = ownerChange({
   summary: 'Send a test message with a template',
   input: accountInput({
     to: PhoneNumber,

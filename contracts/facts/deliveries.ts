@@ -23,6 +23,7 @@ export const deliveryFailures = defineFacts('delivery', {
   headersTooLarge: 'the response headers are too large',
   unusableRequest: 'the request could not be built: check the headers of the endpoint',
   unreadableSecret: 'the signing secret of the endpoint cannot be decrypted',
+  unreadableHeaders: 'the headers of the endpoint cannot be decrypted: set them again',
   notHttp: 'the response is not valid HTTP',
   incompleteResponse: 'the connection closed before the response was complete',
   connectionLost: 'the connection was lost',

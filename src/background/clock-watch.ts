@@ -3,6 +3,7 @@ import { Counter, type Registry } from 'prom-client'
 import { shiftChecks } from '../whatsapp-accounts/health/store.ts'
 import { shiftSyncs } from '../whatsapp-accounts/store.ts'
 import type { Deps } from '../deps.ts'
+import { shiftCodes } from '../messages/codes/store.ts'
 import { resetStalePendingCursor } from '../messages/status/stale-pending.ts'
 import {
   adjustToEarlierClock,
@@ -26,6 +27,7 @@ const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>
   shiftChecks,
   shiftAttempts,
   shiftOutboxes,
+  shiftCodes,
   resetStalePendingCursor,
   skipLostEventIds,
 ]

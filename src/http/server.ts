@@ -11,7 +11,7 @@ import { createBudgets } from '../pipeline/budgets.ts'
 import { createWorkLimiter, type WorkLimits, workLimits } from '../pipeline/work-limiter.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { pairProcedures } from '../pipeline/procedures.ts'
-import { createReadLimiter } from '../pipeline/read-limiter.ts'
+import { createReadLimiter, type ReadLimits, readLimits } from '../pipeline/read-limiter.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
@@ -77,7 +77,7 @@ export interface ServerOptions {
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
   /** Limits of each account, and of the bytes that all clients together leave unread. */
-  limits?: { workLimiter?: Partial<WorkLimits>; maxUnreadBytes?: number }
+  limits?: { workLimiter?: Partial<WorkLimits>; readLimiter?: Partial<ReadLimits>; maxUnreadBytes?: number }
   /** Records the requests of the API; by default, none are recorded. */
   requestLog?: RequestLog | undefined
 }
@@ -236,7 +236,8 @@ async function registerInterfaces(
 ): Promise<void> {
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
   const workLimiter = createWorkLimiter({ ...workLimits, ...options.limits?.workLimiter })
-  const pipeline = new Pipeline(deps, { workLimiter, readLimiter: createReadLimiter(), spend: createBudgets() })
+  const readLimiter = createReadLimiter({ ...readLimits, ...options.limits?.readLimiter })
+  const pipeline = new Pipeline(deps, { workLimiter, readLimiter, spend: createBudgets() })
   if (deps.tracing) traceRequests(app, deps.tracing)
   forbidCaching(app)
   coalesceWrites(app)

@@ -106,8 +106,9 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
 export function toDownloadError(error: unknown): ServiceError {
   // Of `spool`: the link is slow, not Waybill.
   if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return failed('the server took too long')
-  if (error instanceof ServiceError && error.code === 'VALIDATION_ERROR')
-    return invalidField('link', Object.values(error.fields)[0] ?? error.message)
+  // The request names no file.
+  if (error instanceof ServiceError && 'file' in error.fields)
+    return invalidField('link', 'the file at this address is empty.')
   if (error instanceof ServiceError) return error
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')

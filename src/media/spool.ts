@@ -46,6 +46,7 @@ export async function spool(
     await pipeline(source, inspector, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
     return { path: file, ...(await inspect(file, inspector)), open: () => createReadStream(file), discard }
   } catch (error) {
+    source.destroy()
     await discard()
     throw isDiskError(error) ? new StoreUnavailableError(error) : error
   } finally {

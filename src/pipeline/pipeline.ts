@@ -84,7 +84,7 @@ export class Pipeline {
     const { budget } = procedure.contract
     switch (budget) {
       case 'sends':
-        return auditAndHandle(this.#deps, procedure, call, input)
+        return handle(this.#deps, procedure, call, input)
       case 'reads':
         // A call without an account is one of a user, or of an unknown caller in a network.
         return this.#limiters.readLimiter.run(call.accountId ?? call.workKey, async (hasWaited) => {

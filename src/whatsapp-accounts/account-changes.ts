@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
+import { readDatabaseClock } from '../platform/db/clock.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
 import type { ReportedAccount, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
@@ -104,6 +105,12 @@ const changeActivity = unnamedStatement<
   returning w.account_id as "accountId", w.id as "whatsAppAccountId",
     nullif(w.inactive_reason, changed.previous_reason) as "reason"`,
 )
+
+/** The time of a user's change, to compare with those of callbacks: by the same clock, and in whole seconds as theirs. */
+export async function readActivityTime(db: Kysely<Database>): Promise<Date> {
+  const now = await readDatabaseClock(db)
+  return new Date(now.getTime() - (now.getTime() % 1000))
+}
 
 /** What WhatsApp reported for the WhatsApp Business Account of a WhatsApp account. */
 export interface ReportedChange extends WhatsAppAccountRef {

@@ -6,6 +6,7 @@ import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.t
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
+import { readActivityTime } from './account-changes.ts'
 import { scheduleCheck } from './health/store.ts'
 import { rejectedWith, toReasonColumns } from './inactive-reason.ts'
 import {
@@ -27,13 +28,13 @@ import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts
  * Activates an account that a user deactivated or WhatsApp rejected. In the latter case, the next send tries it again.
  */
 export async function activateWhatsAppAccount(
-  deps: Pick<Deps, 'db' | 'now'>,
+  deps: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
     switchedOff: false,
     ...toReasonColumns(null),
-    activityReportedAt: deps.now(),
+    activityReportedAt: await readActivityTime(deps.db),
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }

@@ -4,6 +4,7 @@ import type { replaceSecrets as contract, UpdatedWhatsAppAccount } from '../../c
 import { ServiceError } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
+import { readActivityTime } from './account-changes.ts'
 import { checkInput } from './add.ts'
 import { describeAdvice } from './connect/advice.ts'
 import { subscribeApp } from './connect/subscribe.ts'
@@ -85,7 +86,7 @@ export async function reconnectWhatsAppAccount(
     ...(wabaId !== known.wabaId && unknownWaba),
     wabaId,
     ...toReasonColumns(null),
-    activityReportedAt: deps.now(),
+    activityReportedAt: await readActivityTime(deps.db),
   }
   const facts = {
     ...(input.accessToken !== undefined && clearedTokenFacts),

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startClockWatch } from '../../src/background/clock-watch.ts'
+import { consumeAttempt } from '../../src/messages/codes/store.ts'
 import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -320,6 +321,24 @@ test('detects stale pending messages that were recorded after the clock was set 
 
   const recorded = await database.db.selectFrom('overdue_messages').select('id').execute()
   expect(recorded).toEqual([{ id }])
+})
+
+test('makes a code that is sent after the clock was set back the latest one', async () => {
+  const { accountId } = webhooks
+  const insert = (id: string) =>
+    sql`
+    insert into one_time_codes (account_id, id, to_number, purpose, mac, attempts_left, created_at, expires_at)
+    values (${accountId}, ${id}, '34600111222', '', '', 5, now(), now() + interval '10 minutes')`.execute(database.db)
+  await insert('code_before')
+  await startNode()
+  await shiftClock(database.db, -hour)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+  await shiftClock(database.db, 1)
+  await insert('code_after')
+
+  const attempt = await consumeAttempt(database.db, { accountId, to: '34600111222', purpose: '' })
+
+  expect(attempt?.id).toBe('code_after')
 })
 
 test('does not extend a login lockout when the clock is set back', async () => {

@@ -119,7 +119,7 @@ test('erases the rest of a number after the command was killed', async () => {
 test('removes the rest of an account after the command was killed', async () => {
   const isSuspended = async () => {
     const found = await app.deps.db.selectFrom('accounts').select('suspended_at').where('id', '=', accountId).execute()
-    return found[0]?.suspended_at !== null
+    return found[0] !== undefined && found[0].suspended_at !== null
   }
   {
     await using _lock = await lockLastRow('events')

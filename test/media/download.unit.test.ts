@@ -100,7 +100,7 @@ test.each([
   { file: 'endless', code: 'PAYLOAD_TOO_LARGE', says: 'larger than 5 MB' },
   { file: 'huge', code: 'PAYLOAD_TOO_LARGE', says: 'larger than 100 MB' },
   { file: 'page', code: 'UNSUPPORTED_MEDIA_TYPE', says: 'of no type that a template can show' },
-  { file: 'empty', code: 'VALIDATION_ERROR', says: 'must not be empty' },
+  { file: 'empty', code: 'VALIDATION_ERROR', says: 'link: the file at this address is empty' },
 ])('rejects $file.jpg, keeps nothing of it and closes the connection', async ({ file, code, says, downloader }) => {
   const answer = await download(`${files.url}/${file}.jpg`, downloader)
 

@@ -30,7 +30,9 @@ describe('through the server', () => {
   afterAll(() => server.close())
 
   /** Starts a node whose reads of messages wait until they are released. */
-  async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; release: () => void }> {
+  async function startSlowReader(
+    readLimiter: Partial<ReadLimits> = {},
+  ): Promise<{ node: TestServer; atDatabase: () => number; release: () => void }> {
     const selects = new WeakSet<object>()
     const held = new Set<() => void>()
     let open = false
@@ -46,7 +48,10 @@ describe('through the server', () => {
       },
     }
     const { secrets } = server.deps
-    const node = await nodeForTest(server, { deps: { db: server.deps.db.withPlugin(plugin), secrets } })
+    const node = await nodeForTest(server, {
+      server: { limits: { readLimiter } },
+      deps: { db: server.deps.db.withPlugin(plugin), secrets },
+    })
     return {
       node,
       atDatabase: () => held.size,
@@ -105,7 +110,9 @@ describe('through the server', () => {
   })
 
   test('reads nothing for an API key that was revoked while its read waited', async () => {
-    const { node, atDatabase, release } = await startSlowReader()
+    // So that a busy machine rejects no read.
+    const patient = { maxWaitMilliseconds: 600_000, maxCreditMilliseconds: 600_000 }
+    const { node, atDatabase, release } = await startSlowReader(patient)
     const revoked = await server.account()
     const caller = through(node, revoked)
     const reads = Array.from({ length: readLimits.maxConcurrent }, () => caller.get('/api/v1/message'))

@@ -26,6 +26,8 @@ beforeAll(async () => {
     ...environmentOf(database.url ?? '', simulator),
     WEBHOOK_ALLOW_PRIVATE: 'true',
     METRICS_TOKEN: 'metrics',
+    DATABASE_LOCK_TIMEOUT: '10s',
+    DATABASE_STATEMENT_TIMEOUT: '15s',
     OTEL_BSP_SCHEDULE_DELAY: '20',
     OTEL_METRIC_EXPORT_INTERVAL: '100',
   }
@@ -198,7 +200,7 @@ test.each([
   collector.behave(() => {})
   const url = isDown ? `http://127.0.0.1:${await freePort()}` : collector.url
   const node = await startServe({ ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: url })
-  for (let round = 0; round < 3; round++) await send(node, 50)
+  for (let round = 0; round < 3; round++) await send(node, 5)
   await expect.poll(() => collector.requests.length > 0).toBe(!isDown)
   await stop(node)
   expect(linesWith(node, 'could not export').length).toBeLessThanOrEqual(2)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { resetPassword } from '../../src/users/change-member.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
 import { forFile } from '../support/lifetime.ts'
@@ -126,17 +126,23 @@ test.each([
 })
 
 describe('a provider that never answers', () => {
-  beforeEach(() => {
-    const timeout = AbortSignal.timeout.bind(AbortSignal)
-    // Only the limit of a whole sign-in ends early, not those of single requests.
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+
+  /** Replaces the limit of a whole sign-in, but not those of single requests. */
+  function limitSignIns(limit: () => AbortSignal): void {
     const spy = vi
       .spyOn(AbortSignal, 'timeout')
-      .mockImplementation((milliseconds) => timeout(milliseconds > 5_000 ? 500 : milliseconds))
-    return () => spy.mockRestore()
-  })
+      .mockImplementation((milliseconds) => (milliseconds > 5_000 ? limit() : timeout(milliseconds)))
+    onTestFinished(() => spy.mockRestore())
+  }
 
   test('ends a sign-in that waits for its token', async () => {
-    provider.forge = () => never
+    const late = new AbortController()
+    limitSignIns(() => late.signal)
+    provider.forge = () => {
+      late.abort()
+      return never
+    }
 
     expect(await signIn()).toEqual({ error: 'provider_unavailable' })
   })
@@ -144,6 +150,7 @@ describe('a provider that never answers', () => {
   test('ends the begin of a sign-in, which waits for its discovery document', async () => {
     provider.discovery = never
 
+    limitSignIns(() => timeout(500))
     const begun = await openCookieBrowser().post(`${server.url}/settings/auth/sign-in/oauth2`, {
       providerId: 'oidc',
       callbackURL: '/settings/',

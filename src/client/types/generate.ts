@@ -140,10 +140,15 @@ function printLiteral(value: unknown): string {
 
 const maxCommentCharacters = 300
 
+/** Half an emoji would be another character in the file. */
+function cut(line: string): string {
+  return line.slice(0, maxCommentCharacters).replace(/[\uD800-\uDBFF]$/, '')
+}
+
 /** Escapes the text, because it comes from templates and could end the comment. */
 function printComment(text: string, depth: number): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  const short = line.length > maxCommentCharacters ? `${line.slice(0, maxCommentCharacters).trimEnd()} …` : line
+  const short = line.length > maxCommentCharacters ? `${cut(line).trimEnd()} …` : line
   return short === '' ? '' : `${indent(depth)}/** ${short.replaceAll('*/', '* /')} */\n`
 }
 

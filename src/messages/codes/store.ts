@@ -105,6 +105,14 @@ export interface CodeAttempt {
   attemptsLeft: number
 }
 
+/** The clock of the database was set back by this many seconds. Otherwise, an earlier code would remain the latest one. */
+export async function shiftCodes(trx: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`
+    update one_time_codes set created_at = created_at - ${seconds} * interval '1 second',
+      expires_at = expires_at - ${seconds} * interval '1 second'
+    where created_at > now()`.execute(trx)
+}
+
 /**
  * Uses up one attempt at the latest code before the code is compared, so that concurrent guesses cannot share an
  * attempt. Returns undefined if the code cannot be checked.

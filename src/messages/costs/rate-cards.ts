@@ -49,8 +49,8 @@ function cardNotFound(validFrom: string): ServiceError {
 }
 
 export async function removeRateCard({ db }: Pick<Deps, 'db'>, validFrom: string): Promise<void> {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(validFrom) && !Number.isNaN(Date.parse(validFrom))
-  if (!isDay || (await deleteCards(db, [validFrom])) === 0) throw cardNotFound(validFrom)
+  const isKnown = (await findCards(db)).some((card) => card.validFrom === validFrom)
+  if (!isKnown || (await deleteCards(db, [validFrom])) === 0) throw cardNotFound(validFrom)
 }
 
 /** Imports all cards of a file, or none of them. */

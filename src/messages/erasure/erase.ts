@@ -34,7 +34,7 @@ export interface Erased {
   /** Whether the last search found no trace of the person. */
   complete: boolean
   /** Whether it found none, but a transaction that was open for long could still have stored one. */
-  unsettled: boolean
+  unsettled?: true
 }
 
 export interface ErasureHooks {
@@ -116,7 +116,7 @@ export async function eraseRecipient(
   }
 
   /** An earlier erasure may have left an entry at Meta of a user ID that is no longer stored. */
-  async function finish(outcome: { complete: boolean; unsettled: boolean }): Promise<Erased> {
+  async function finish(outcome: Pick<Erased, 'complete' | 'unsettled'>): Promise<Erased> {
     if (accountId !== undefined) await contacts.deleteGiven(accountId, recipient)
     return { accountIds: [...recorded].sort(), messages, rows, replies, contactBook: contacts.result, ...outcome }
   }
@@ -150,10 +150,10 @@ export async function eraseRecipient(
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
     const found = named.length + swept.accountIds.size + inContents.erased + late
-    if (found === 0 && settled) return finish({ complete: true, unsettled: false })
+    if (found === 0 && settled) return finish({ complete: true })
     unsettled = found === 0
   }
-  return finish({ complete: false, unsettled })
+  return finish({ complete: false, ...(unsettled && { unsettled }) })
 }
 
 /** Entries of a person in the contact books that Meta keeps for business portfolios. */

@@ -184,8 +184,12 @@ function firstBucketStartAt(now: RawBuilder<unknown>): RawBuilder<unknown> {
  * Moves the deltas that the trigger has written into the counts, and returns how many rows. Only one node at a time
  * does this, for all accounts.
  */
-export function foldCounts(db: Kysely<Database>, batchSize: number = defaultBatchSize): Promise<number> {
-  return repeatLocked(db, batchSize, (trx) => foldSome(trx, batchSize))
+export function foldCounts(
+  db: Kysely<Database>,
+  { now, batchSize = defaultBatchSize }: { now?: Date; batchSize?: number } = {},
+): Promise<number> {
+  const time = now === undefined ? sql`now()` : sql`${now}::timestamptz`
+  return repeatLocked(db, batchSize, (trx) => foldSome(trx, time, batchSize))
 }
 
 /** Moves quarter-hours that are older than 35 days into UTC days, and returns how many rows. */
@@ -213,8 +217,8 @@ async function lockCounts(trx: Kysely<Database>): Promise<boolean> {
   return rows[0]?.held === true
 }
 
-async function foldSome(trx: Kysely<Database>, limit: number): Promise<number> {
-  const isOfDay = sql`start < greatest(${countsStart}, ${firstBucketStart})`
+async function foldSome(trx: Kysely<Database>, now: RawBuilder<unknown>, limit: number): Promise<number> {
+  const isOfDay = sql`start < greatest(${countsStart}, ${firstBucketStartAt(now)})`
   const { rows } = await sql<{ count: number }>`
     with taken as (
       delete from message_count_deltas

@@ -61,7 +61,7 @@ function isExported(signal: Signal, environment: Environment, warn: Warn): boole
   const endpoint = environment[`OTEL_EXPORTER_OTLP_${upper}_ENDPOINT`] ?? environment['OTEL_EXPORTER_OTLP_ENDPOINT']
   if (!exporters && endpoint === undefined) return false
   // The packages would fall back to localhost.
-  if (endpoint !== undefined && !/^https?:\/\/./.test(endpoint)) {
+  if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\/./.test(endpoint))) {
     warn(`the OTLP endpoint of ${signal} is not an http:// or https:// URL, so no ${signal} are exported`)
     return false
   }

@@ -122,11 +122,17 @@ type EncryptedEndpoint = Pick<
   'id' | 'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
 >
 
-/** The result of an attempt at an endpoint that `decryptEndpoint` cannot decrypt. */
-export const unreadableEndpoint: AttemptResult = {
-  outcome: 'failed',
-  error: deliveryFailures.unreadableSecret(),
-  durationMilliseconds: 0,
+/** The result of an attempt at an endpoint that `decryptEndpoint` cannot decrypt. A new secret does not repair headers. */
+export function failUnreadable(
+  box: SecretBox,
+  { id, headersEncrypted, secretEncrypted }: EncryptedEndpoint,
+): AttemptResult {
+  const isHeaders =
+    headersEncrypted !== null &&
+    tryDecrypt(box, headersEncrypted, endpointHeadersPurpose(id)) === undefined &&
+    tryDecrypt(box, secretEncrypted, endpointSecretPurpose(id)) !== undefined
+  const error = isHeaders ? deliveryFailures.unreadableHeaders() : deliveryFailures.unreadableSecret()
+  return { outcome: 'failed', error, durationMilliseconds: 0 }
 }
 
 /** Throws if no key decrypts the secrets or the headers. */

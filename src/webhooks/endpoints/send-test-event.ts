@@ -5,7 +5,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from './endpoint.ts'
-import { type DecryptedEndpoint, decryptEndpoint, unreadableEndpoint } from './secrets.ts'
+import { type DecryptedEndpoint, decryptEndpoint, failUnreadable } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
 export type EndpointTest = OutputOf<typeof contract>
@@ -32,7 +32,7 @@ export async function testEndpoint(
   const payload = JSON.stringify(event)
   const { outcome, durationMilliseconds, statusCode, error, responseStart } = decrypted
     ? await deps.webhooks.attempt({ url: row.url, eventId, payload, timestamp, ...decrypted })
-    : unreadableEndpoint
+    : failUnreadable(deps.secrets, row)
   return {
     endpointId,
     eventId,

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
 import { isDatabaseUnavailable, isTransient } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
-import { type DecryptedEndpoint, decryptEndpoint, unreadableEndpoint } from '../endpoints/secrets.ts'
+import { type DecryptedEndpoint, decryptEndpoint, failUnreadable } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
 import type { DeliveryJournal } from './delivery-journal.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
@@ -226,7 +226,7 @@ export class Attempts {
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
     const decrypted = this.#decrypt(delivery, timestamp)
     // Retried like any failed attempt, so that an operator has time to restore the encryption key.
-    if (!decrypted) return unreadableEndpoint
+    if (!decrypted) return failUnreadable(this.#deps.secrets, { ...delivery, id: delivery.endpointId })
     const { url, eventId, payload } = delivery
     return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
   }
@@ -238,7 +238,10 @@ export class Attempts {
       const { endpointId, endpointFailing: isFailing } = delivery
       // Logged once, not for each retry.
       if (!isFailing)
-        this.#deps.log.error({ err: error, endpointId }, 'could not decrypt the signing secret of an endpoint')
+        this.#deps.log.error(
+          { err: error, endpointId },
+          'could not decrypt the signing secret or the headers of an endpoint',
+        )
       return undefined
     }
   }

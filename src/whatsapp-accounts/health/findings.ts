@@ -272,20 +272,22 @@ function findCallbackProblems(health: HealthFacts): Finding[] {
 
 /** Where WhatsApp sends the callbacks of the app, and which. */
 function findSubscriptionProblems(health: HealthFacts): Finding[] {
-  const { callbackCheckedAt, callbackUrl, expectedCallbackUrl } = health
-  const setUp = facts.setCallback()
+  const { callbackCheckedAt, callbackOverride, callbackUrl, expectedCallbackUrl } = health
   const overridden = findOverride(health)
-  if (overridden) return [overridden]
+  if (overridden && callbackOverride !== expectedCallbackUrl) return [overridden]
   if (callbackCheckedAt === undefined) return []
+  const setUp = overridden ? facts.callbackOverridden.useOwnApp() : facts.setCallback()
   if (callbackUrl === undefined) return [error('callback_missing', facts.callbackMissing(), setUp)]
   const missing = requiredCallbackFields.filter((field) => !health.callbackFields.includes(field))
   return [
-    ...(expectedCallbackUrl !== undefined && callbackUrl !== expectedCallbackUrl
-      ? [warning('callback_elsewhere', facts.callbackElsewhere({ callbackUrl, expectedCallbackUrl }), setUp)]
-      : []),
+    ...(overridden
+      ? [overridden]
+      : expectedCallbackUrl !== undefined && callbackUrl !== expectedCallbackUrl
+        ? [warning('callback_elsewhere', facts.callbackElsewhere({ callbackUrl, expectedCallbackUrl }), setUp)]
+        : []),
     ...(missing.includes('messages')
       ? [error('field_messages_missing', facts.messagesFieldMissing(), setUp)]
-      : missing.length > 0
+      : missing.length > 0 && !overridden
         ? [warning('fields_missing', facts.fieldsMissing({ fields: missing.join(', ') }), setUp)]
         : []),
   ]

@@ -40,18 +40,18 @@ export type GraphCall = (
 /** Fields, and those that an older version of the Graph API or a provider may not have. */
 interface VersionedFields {
   fields: string
-  newest: string
+  newest: readonly string[]
 }
 
 /** The limit is for v24.0 and newer (reference 2, section 5.2). */
 const numberFields: VersionedFields = {
   fields:
     'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,health_status',
-  newest: 'whatsapp_business_manager_messaging_limit,webhook_configuration',
+  newest: ['whatsapp_business_manager_messaging_limit', 'webhook_configuration'],
 }
 
 /** Autumn reference, section 5.1. Read apart, because a request that names an unknown field fails (100). */
-const appUseFields: VersionedFields = { fields: 'id,is_on_biz_app', newest: 'platform_type' }
+const appUseFields: VersionedFields = { fields: 'id,is_on_biz_app', newest: ['platform_type'] }
 
 const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
@@ -255,13 +255,14 @@ function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
   return seconds === undefined ? undefined : toDate(seconds)
 }
 
-/** Reads without the newest fields if WhatsApp does not know them (100). */
+/** Leaves out the newest fields, one after another, until WhatsApp knows the others (100). */
 async function readKnown<T>(
   { fields, newest }: VersionedFields,
   read: (fields: string) => Promise<ReadOutcome<T>>,
 ): Promise<ReadOutcome<T>> {
-  const outcome = await read(`${fields},${newest}`)
-  return outcome.ok || outcome.error?.code !== 100 ? outcome : read(fields)
+  const outcome = await read([fields, ...newest].join(','))
+  if (outcome.ok || outcome.error?.code !== 100 || newest.length === 0) return outcome
+  return readKnown({ fields, newest: newest.slice(1) }, read)
 }
 
 /** A number on another platform is in the app only. */

@@ -8,7 +8,7 @@ import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashb
 import type { RequestLogLimits } from '../../../src/accounts/requests/request-log.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, through } from '../../support/server.ts'
 import { lockWaits } from '../../support/lock-waits.ts'
 
 const message = { to: '34600111222', template: 'order_shipped', language: 'en' }
@@ -262,9 +262,11 @@ test('drops and counts requests that the database rejects permanently', async ()
 })
 
 test('writes buffered requests when the server stops', async () => {
-  const { limited } = await startLimited({})
-  const account = await limited.account()
-  await account.get('/api/v1/message')
+  const account = await server.account()
+  const node = await startTestServer({ beside: server, requestLog: { flushMilliseconds: 3_600_000 } })
+  await through(node, account).get('/api/v1/message')
+
+  await node.close()
 
   expect(await readStored(account, 1)).toHaveLength(1)
 })

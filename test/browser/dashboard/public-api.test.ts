@@ -332,6 +332,27 @@ test('keeps an entry that another owner added meanwhile', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('does not allow all addresses because another owner removed the other entry meanwhile', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { accountId } = account
+  await setAllowList(dashboard.server.deps, accountId, ['127.0.0.1', '192.0.2.7'])
+  await openOfAccount('public-api')
+  await page.getByText('Restricted to 2 entries').waitFor()
+  await setAllowList(dashboard.server.deps, accountId, ['192.0.2.7'])
+
+  await page.getByRole('button', { name: 'Remove 192.0.2.7' }).click()
+
+  // The page may have refreshed since. Then it asks.
+  await page.getByText(/Another owner has changed the list|Allow all addresses\?/).waitFor()
+  const stored = await dashboard.server.deps.db
+    .selectFrom('accounts')
+    .select('allow_list')
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  expect(stored?.allow_list).toEqual(['192.0.2.7'])
+  expect(pageErrors).toEqual([])
+})
+
 test('asks before an empty allow-list allows all addresses', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')

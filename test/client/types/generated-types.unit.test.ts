@@ -117,6 +117,13 @@ test('escapes texts of a template that could end a comment or a string', () => {
   expect(declared).not.toMatch(/\*\/|\/\*|export const|\u2028/)
 })
 
+test('cuts a long text between characters, so that the file reads back as it was written', () => {
+  const text = `${'x'.repeat(299)}😀 and more`
+  const types = generateTypes([template({ components: [{ type: 'BODY', text }] })])
+
+  expect(Buffer.from(types).toString()).toBe(types)
+})
+
 test('lists the templates that were added, removed or changed', () => {
   const before = generateTypes([template(), hello, template({ name: 'old' })])
   const after = generateTypes([template({ placeholders: [{ key: '1' }] }), hello, template({ language: 'es' })])

@@ -184,40 +184,13 @@ test('leaves the place of an MCP send to others while it waits for WhatsApp', as
   }
 })
 
-test.each([
-  { name: 'template.sendTest', input: { to: '34600111222', template: 'hello_world', language: 'en_US' } },
-  { name: 'message.sendAgain', input: { variables: exampleSend.variables } },
-])('leaves the place of $name to others while it waits for WhatsApp', async ({ name, input }) => {
-  const account = await server.account()
-  const { accountId } = account
-  const { messageId } = await account.trpc.message.send.mutate(exampleSend)
-  const node = await nodeForTest(server, { server: { limits: { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } } } })
-  const owner = await signedInOwner(node, accountId)
-  const answer = Promise.withResolvers<undefined>()
-  let asked = 0
-  server.simulator.intercept(() => {
-    asked += 1
-    return answer.promise
-  })
-  try {
-    const sending = owner.mutate(name, { accountId, ...input, ...(name === 'message.sendAgain' && { messageId }) })
-    await expect.poll(() => asked).toBe(1)
-    expect((await owner.mutate('view.save', { accountId, name: 'All', filters: {} })).statusCode).toBe(200)
-    answer.resolve(undefined)
-    expect((await sending).statusCode).toBe(200)
-  } finally {
-    answer.resolve(undefined)
-    server.simulator.intercept(undefined)
-  }
-})
-
 test('leaves the place of a test event to others while it waits for the endpoint', async () => {
   const receiver = await forTest(startWebhookReceiver())
   const asked = Promise.withResolvers<ServerResponse>()
   receiver.behave((_received, response) => asked.resolve(response))
   const { accountId } = await server.account()
   const limits = { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } }
-  const webhooks = createWebhookSender({ timeoutSeconds: 25, allowPrivate: true })
+  const webhooks = await forTest(createWebhookSender({ timeoutSeconds: 25, allowPrivate: true }))
   const node = await nodeForTest(server, { server: { limits }, deps: { webhooks } })
   const owner = await signedInOwner(node, accountId)
   const { data } = await owner.mutate<{ endpointId: string }>('webhook.add', { accountId, url: receiver.url })

@@ -125,6 +125,7 @@ test('uses the rate card of each day in the time zone of the account', async () 
 
   expect(totals.amount).toBe('11')
   expect(rateCards).toEqual(['2026-01-01', change])
+  await expect(removeRateCard(server.deps, '2026-02-31')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   await removeRateCard(server.deps, '2026-01-01')
   expect((await costs({ days: 7 })).totals).toMatchObject({ amount: '10', unrated: 1 })
 })

@@ -180,13 +180,13 @@ test('counts each change once during concurrent folds and updates', async () => 
 
   await Promise.all([
     ...messages.map((of) => report({ of, status: 'delivered' })),
-    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, 3)),
+    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, { batchSize: 3 })),
     ...messages.map((of) => report({ of, status: 'read' })),
-    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, 3)),
+    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, { batchSize: 3 })),
   ])
 
   expect(await countsOf(now)).toMatchObject({ accepted: 30, delivered: 30, read: 30, undelivered: 0 })
-  await foldCounts(server.deps.db, 3)
+  await foldCounts(server.deps.db, { batchSize: 3 })
   expect(await countDeltas()).toBe(0)
   expect(await countsOf(now)).toMatchObject({ accepted: 30, delivered: 30, read: 30, undelivered: 0 })
 })
@@ -244,7 +244,7 @@ test('keeps counts equal to the messages for concurrent statuses in any order', 
     { minLength: 1, maxLength: 4 },
   )
   for (const reports of fc.sample(arbitrary, { numRuns: 60, seed: 4711 })) {
-    await Promise.all([...reports.map((reported) => report(reported)), foldCounts(db, 5)])
+    await Promise.all([...reports.map((reported) => report(reported)), foldCounts(db, { batchSize: 5 })])
     const { rows } = await sql<Count>`
       with message as (
         select status, wa_message_id is not null as accepted, coalesce(error_code, '') as reason, template_name,

@@ -110,6 +110,17 @@ test('says that a secret cannot be decrypted instead of sending a test event or 
   })
 })
 
+test('names the headers if only they cannot be decrypted, which a new secret does not repair', async () => {
+  const endpointId = await add()
+  const headers_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('{}', 'any')
+  await deps.db.updateTable('webhook_endpoints').set({ headers_encrypted }).where('id', '=', endpointId).execute()
+
+  expect(await testEndpoint(deps, accountId, endpointId)).toMatchObject({
+    delivered: false,
+    error: 'the headers of the endpoint cannot be decrypted: set them again',
+  })
+})
+
 test('stops signing with an expired secret', async () => {
   const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
   const yesterday = { ...deps, now: () => new Date(Date.now() - 25 * 3_600_000) }

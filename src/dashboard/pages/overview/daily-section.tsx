@@ -1,10 +1,11 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/page.tsx'
 import { describeDay } from '../../ui/time.ts'
 import { Swatch } from './figures.tsx'
@@ -12,8 +13,8 @@ import styles from './overview.module.css'
 import { type DayCounts, describeSlot, segmentNames, segments, stageNames, stages } from './statistics.ts'
 
 /** Loaded separately, because the chart library and the list of time zones are large. */
-const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
-const LoadedTimeZoneControl = lazy(async () => ({ default: (await import('./time-zone-control.tsx')).TimeZoneControl }))
+const DailyChart = lazyPart(async () => (await import('./daily-chart.tsx')).DailyChart)
+const LoadedTimeZoneControl = lazyPart(async () => (await import('./time-zone-control.tsx')).TimeZoneControl)
 
 function TimeZoneControl({ timeZone }: { timeZone: string }) {
   return (

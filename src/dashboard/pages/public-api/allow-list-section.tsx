@@ -7,7 +7,7 @@ import { type FormEvent, useState } from 'react'
 import { formatList } from '../../language/format.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
-import { notifyFailure, useChange } from '../../api/use-change.ts'
+import { notifyFailure, notifyFailureMessage, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, StatusBadge } from '../../ui/badges.tsx'
 import { Modal } from '../../ui/dialog.tsx'
@@ -24,7 +24,12 @@ interface Outcome {
 interface Proposal extends Outcome {
   added: string[]
   removed?: string
+  /** The user knows that the list becomes empty. */
+  mayOpen?: boolean
 }
+
+/** The list becomes empty because another owner has changed it, too. */
+class ListChangedError extends Error {}
 
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
@@ -35,7 +40,9 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
     // Another owner may have changed other entries since the list was read.
     change: async (proposal: Proposal) => {
       const { allowList } = await api.publicApi.get.query({ accountId })
-      return api.publicApi.setAllowList.mutate({ accountId, allowList: change(allowList, proposal) })
+      const next = change(allowList, proposal)
+      if (next.length === 0 && proposal.mayOpen !== true) throw new ListChangedError()
+      return api.publicApi.setAllowList.mutate({ accountId, allowList: next })
     },
     invalidates: [apiAccessKey(accountId)],
     done: t`Allow-list saved.`,
@@ -45,7 +52,9 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
     },
     onFailure: (error, { onFailed = notifyFailure }) => {
       setConfirming(undefined)
-      onFailed(error)
+      if (error instanceof ListChangedError)
+        notifyFailureMessage(t`Another owner has changed the list. Reload the page before you allow all addresses.`)
+      else onFailed(error)
     },
   })
   const callers = useRecentUse()?.addresses ?? []
@@ -92,7 +101,14 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
         lockedOut={proposed ? findLockedOut(proposed) : []}
         address={you.address}
         pending={save.isPending}
-        onSave={(alsoAdded) => confirming && save.mutate({ ...confirming, added: [...confirming.added, ...alsoAdded] })}
+        onSave={(alsoAdded) =>
+          confirming &&
+          save.mutate({
+            ...confirming,
+            added: [...confirming.added, ...alsoAdded],
+            mayOpen: proposed?.length === 0,
+          })
+        }
         onClose={() => setConfirming(undefined)}
       />
     </Section>

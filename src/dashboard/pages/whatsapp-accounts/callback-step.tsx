@@ -30,6 +30,9 @@ export function CallbackStep({ whatsAppAccountId, ...step }: StepContext & { wha
     enabled: canChange,
   }).data
   const { state } = step
+  // The callback URL of the app is not what the finding is about, and may belong to another system.
+  if (state.findings.some(({ code }) => code === 'callback_overridden'))
+    return <Step {...step} {...describeStep()} state={{ ...state, done: false }} />
   const obstacle = state.done ? undefined : setUp?.obstacle
   const lacksSecret = state.findings.some(({ code }) => code === 'app_secret_missing')
   if (!obstacle || !setUp)

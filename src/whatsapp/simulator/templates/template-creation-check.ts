@@ -95,7 +95,7 @@ function checkPart(component: StoredComponent, path: string): SimulatedResponse 
     case 'BODY':
       return checkBody(component)
     case 'FOOTER':
-      return /\{\{|\n|(?![©®™])\p{Extended_Pictographic}/u.test(text)
+      return /\{\{|\n|\p{Emoji_Presentation}|[\uFE0F\u20E3]/u.test(text)
         ? invalid(
             2388073,
             'Message Template Footer Format Incorrect',
