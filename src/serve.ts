@@ -24,7 +24,7 @@ import {
 import type { ServerState } from './http/ops/health.ts'
 import { createServer } from './http/server.ts'
 
-/** `api` serves requests, `worker` delivers webhooks, `all` does both. */
+/** `api` serves requests, `worker` delivers webhooks and sends emails and posts, `all` does both. */
 export type ProcessRole = 'all' | 'api' | 'worker'
 
 export interface Serving {

@@ -43,8 +43,8 @@ test.each(documents.filter((file) => /^(CONTRIBUTING|README)|contributing\/(READ
   },
 )
 
-test('every folder in the layout of README.md exists', () => {
-  const rows = read('README.md').matchAll(/^\| `((?:src|contracts)\/[\w/-]*)`[^|]*\|(.*)\|$/gm)
+test('every folder in the table of the architecture exists', () => {
+  const rows = read('docs/contributing/README.md').matchAll(/^\| `((?:src|contracts)\/[\w/-]*)`[^|]*\|(.*)\|$/gm)
   const named = [...rows].flatMap(([, folder = '', contents = '']) =>
     [...contents.matchAll(/`([\w-]+\/)`/g)].map(([, name = '']) => path.join(folder, name)),
   )

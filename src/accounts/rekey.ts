@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 
-/** Encrypts every stored secret with the first key of the ring, so that the other keys can be removed. */
+/** Encrypts each listed secret with the first key of the ring, so that the other keys can be removed. */
 export async function rekey(
   deps: Pick<Deps, 'db' | 'secrets'>,
   listSecrets: ListSecrets,

@@ -8,7 +8,7 @@ import { listChatSecrets } from '../webhooks/alerts/chat/chat.ts'
 import { listPostSecrets } from '../webhooks/alerts/chat/outbox.ts'
 import { listEndpointSecrets } from '../webhooks/endpoints/secrets.ts'
 
-/** Lists all encrypted values. */
+/** Lists all encrypted values, except the contents of messages (`rekeyContents`). */
 export const listStoredSecrets: ListSecrets = async (db) => [
   ...(await listWhatsAppAccountSecrets(db)),
   ...(await listEndpointSecrets(db)),

@@ -8,7 +8,6 @@ import type { StoredSecret } from '../accounts/rekey.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRef } from './store.ts'
 
 /** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
-
 export function accessTokenPurpose(whatsAppAccountId: string): string {
   return `whatsapp_accounts.access_token:${whatsAppAccountId}`
 }

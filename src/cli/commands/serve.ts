@@ -15,7 +15,7 @@ export const serve = localCommand({
   options: {
     role: {
       value: 'all|api|worker',
-      help: 'api: serve HTTP requests; worker: deliver webhooks; all (default): both',
+      help: 'api: serve HTTP requests; worker: deliver webhooks, emails and chat posts; all (default): both',
       choices: ['all', 'api', 'worker'],
     },
     memory: {

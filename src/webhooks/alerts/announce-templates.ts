@@ -9,7 +9,7 @@ import { wakeSenders } from './send.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
-/** Announced categories are reported by upcoming-categories.ts. */
+/** Announced categories are reported by announce-upcoming-categories.ts. */
 type CompletedEvent = Exclude<TemplateEvent, { type: 'template.category_changing' }>
 
 /** A template that WhatsApp has changed, with the WhatsApp accounts that share it. */
