@@ -123,9 +123,9 @@ const spendOne = statement<{ accountId: string }, MinuteUse & { suspended: boole
 export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<MinuteUse | undefined> {
   const [row] = await spendOne(db, { accountId })
   if (!row) return undefined
-  const { suspended, ...budget } = row
+  const { suspended, ...minuteUse } = row
   if (suspended) throw accountSuspended()
-  return budget
+  return minuteUse
 }
 
 /**

@@ -24,12 +24,12 @@ export interface Credentials {
 
 export interface Authentication {
   caller: Caller
-  budget: MinuteUse | undefined
+  minuteUse: MinuteUse | undefined
 }
 
 /**
  * Checks the key, then API access, then the address. With `spend`, the request counts towards
- * the rate limit, and the remaining budget is returned for `assertWithinRateLimit`. `recognized` gets the account of the key,
+ * the rate limit, and the use of the minute is returned for `assertWithinRateLimit`. `recognized` gets the account of the key,
  * even if the request is then rejected for another reason.
  */
 export async function authenticate(
@@ -53,7 +53,7 @@ export async function authenticate(
   const { accountId, limit, used, resetSeconds } = row
   return {
     caller: { accountId },
-    budget: used === null || resetSeconds === null ? undefined : { limit, used, resetSeconds },
+    minuteUse: used === null || resetSeconds === null ? undefined : { limit, used, resetSeconds },
   }
 }
 

@@ -9,7 +9,7 @@ interface BatchedByAccountOptions<Item, Own extends ApplyDeps> {
   /** Names the spans of the batches. */
   name: string
   /** Applies all parts in one transaction and returns the counts of each, in order. */
-  run: (deps: Own, parts: readonly (readonly Item[])[]) => Promise<StatusCounts[]>
+  run: (deps: Own, parts: readonly (readonly Item[])[]) => Promise<ApplyCounts[]>
 }
 
 /** Maximum number of items per transaction. More would lock their messages for too long. */
@@ -30,13 +30,13 @@ const maxInFlight = 2
 export function batchedByAccount<Item extends { accountId: string } & TracedItem, Own extends ApplyDeps = ApplyDeps>({
   name,
   run,
-}: BatchedByAccountOptions<Item, Own>): (deps: Own, items: readonly Item[]) => Promise<StatusCounts> {
-  const batchers = new WeakMap<ApplyDeps['db'], ReturnType<typeof createFairBatcher<Item, StatusCounts>>>()
+}: BatchedByAccountOptions<Item, Own>): (deps: Own, items: readonly Item[]) => Promise<ApplyCounts> {
+  const batchers = new WeakMap<ApplyDeps['db'], ReturnType<typeof createFairBatcher<Item, ApplyCounts>>>()
   /** All calls on the same database have the same dependencies. */
   const batcherOf = (deps: Own) => {
     const known = batchers.get(deps.db)
     if (known) return known
-    const batcher = createFairBatcher<Item, StatusCounts>({
+    const batcher = createFairBatcher<Item, ApplyCounts>({
       run: (parts) => runInLinkedSpan(deps.tracing, name, parts, () => run(deps, parts)),
       sum: addUp,
       maxItems,
@@ -72,7 +72,7 @@ function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {
 }
 
 /** How many items of a callback had each result. */
-export interface StatusCounts {
+export interface ApplyCounts {
   /** Changed something. */
   applied: number
   /** Already known, or too late to change anything. */
@@ -81,17 +81,17 @@ export interface StatusCounts {
   unknown: number
 }
 
-export function noCounts(): StatusCounts {
+export function noCounts(): ApplyCounts {
   return { applied: 0, repeated: 0, unknown: 0 }
 }
 
-function addUp(parts: readonly StatusCounts[]): StatusCounts {
+function addUp(parts: readonly ApplyCounts[]): ApplyCounts {
   const sum = noCounts()
   for (const part of parts) addTo(sum, part)
   return sum
 }
 
-export function addTo(sum: StatusCounts, { applied, repeated, unknown }: StatusCounts): void {
+export function addTo(sum: ApplyCounts, { applied, repeated, unknown }: ApplyCounts): void {
   sum.applied += applied
   sum.repeated += repeated
   sum.unknown += unknown

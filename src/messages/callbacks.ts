@@ -30,16 +30,16 @@ import {
 } from '../whatsapp/callbacks/read-callback.ts'
 import type { IdentityChange } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
-import { addTo, type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
-import { applyReplies, isChoice, type UserUpdate } from './replies.ts'
+import { addTo, type ApplyDeps, batchedByAccount, noCounts, type ApplyCounts } from './batched-by-account.ts'
+import { applyUserUpdates, isChoice, type UserUpdate } from './replies.ts'
 import { applyStatuses, type IncomingStatus } from './status/apply-statuses.ts'
 import type { NoteMissing } from './status/missing-messages.ts'
 import { messageIdPattern } from '../platform/ids.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
-export interface CallbackResult extends StatusCounts {
+export interface CallbackResult extends ApplyCounts {
   ignored: number
-  replies: StatusCounts
+  replies: ApplyCounts
 }
 
 type CallbackDeps = Pick<
@@ -123,7 +123,7 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   }
   if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senderOf))
   // After the statuses, because a reply can refer to a wamid that only they report.
-  const replies = await applyUserUpdates(deps, part, senderOf)
+  const replies = await applyUserPart(deps, part, senderOf)
   await applyUpdates(deps, part, senders)
   return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
 }
@@ -135,7 +135,7 @@ function withSenders(errors: ReportedError[], senderOf: SendersByNumber) {
   }))
 }
 
-async function applyUserUpdates(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<StatusCounts> {
+async function applyUserPart(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<ApplyCounts> {
   const items = countUserUpdates(part)
   if (items === 0) return noCounts()
   const { replies, preferences, identityChanges } = part
@@ -152,7 +152,7 @@ async function applyUserUpdates(deps: CallbackDeps, part: Inbound, senderOf: Sen
     ...preferences.flatMap(withAccount),
     ...identityChanges.flatMap(withAccount),
   ]
-  const counts = await applyReplies(deps, known)
+  const counts = await applyUserUpdates(deps, known)
   return { ...counts, unknown: counts.unknown + items - known.length }
 }
 
@@ -290,7 +290,7 @@ function isAbout(sender: CallbackSender, number: NonNullable<ReportedAccount['nu
   return sender.displayDigits === undefined || number.displayDigits === sender.displayDigits
 }
 
-async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly IncomingChange[])[]): Promise<StatusCounts[]> {
+async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly IncomingChange[])[]): Promise<ApplyCounts[]> {
   const changes = callbacks.flat()
   const ofAccounts = changes.filter((change) => 'whatsAppAccountId' in change)
   const ofTemplates = changes.filter((change) => 'template' in change)

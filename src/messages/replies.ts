@@ -8,7 +8,7 @@ import type { TracedItem } from '../platform/db/traced.ts'
 import { recordEvents, toUnrecordedEvent, type UnrecordedEvent } from '../webhooks/events.ts'
 import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
-import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
+import { type ApplyDeps, batchedByAccount, noCounts, type ApplyCounts } from './batched-by-account.ts'
 import { messageColumns, type StoredMessage, toMessageFacts } from './message.ts'
 import { storeIdentities } from './recipients/store-identities.ts'
 import type { IdentityChangeReport, IdentityReport } from './recipients/plan-identities.ts'
@@ -29,9 +29,9 @@ type IncomingIdentityChange = Addressee & IdentityChange
 export type UserUpdate = (IncomingReply | IncomingPreference | IncomingIdentityChange) & TracedItem
 
 /** Emits events for replies to our messages, and stores opt-outs and opt-ins. */
-export const applyReplies = batchedByAccount<UserUpdate>({ name: 'apply_replies', run: applyAll })
+export const applyUserUpdates = batchedByAccount<UserUpdate>({ name: 'apply_replies', run: applyAll })
 
-async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly UserUpdate[])[]): Promise<StatusCounts[]> {
+async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly UserUpdate[])[]): Promise<ApplyCounts[]> {
   const items = callbacks.flat()
   const replies = items.filter((item) => 'waMessageId' in item)
   const { counts, recorded } = await inTransaction(deps.db, async (trx) => {
@@ -173,7 +173,7 @@ function count(
   part: readonly UserUpdate[],
   known: ReadonlySet<UserUpdate>,
   unseen: ReadonlySet<UserUpdate>,
-): StatusCounts {
+): ApplyCounts {
   const counts = noCounts()
   for (const item of part)
     if (!('waMessageId' in item) || unseen.has(item)) counts.applied++

@@ -69,7 +69,10 @@ interface Account {
 }
 
 /** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
-export function requireActiveAccount<A extends Account>(account: A | undefined, accountId: string | undefined): A {
+export function requireActiveWhatsAppAccount<A extends Account>(
+  account: A | undefined,
+  accountId: string | undefined,
+): A {
   if (!account) throw noWhatsAppAccount(accountId)
   if (account.inactiveReason !== undefined) throw inactiveAccount(account.id, account.inactiveReason)
   return account
@@ -103,7 +106,7 @@ export async function openActiveAccount(
   const rows = await findWhatsAppAccounts(deps.db, accountId)
   const found = rows.find((row) => (whatsAppAccountId === undefined ? row.isDefault : row.id === whatsAppAccountId))
   const known = found && { id: found.id, inactiveReason: whyInactive(found), row: found }
-  const { row } = requireActiveAccount(known, whatsAppAccountId)
+  const { row } = requireActiveWhatsAppAccount(known, whatsAppAccountId)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(row.id))
   return { row, accessToken }

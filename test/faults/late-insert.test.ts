@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { noSendJournal } from '../../src/messages/send-journal.ts'
-import { describeRequest } from '../../src/messages/send/idempotency.ts'
+import { fingerprintRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
@@ -81,7 +81,7 @@ test('ignores an insert that arrives after its caller timed out and frees the ke
     createdAt,
     emitSentEvent: false,
   }
-  const request = describeRequest('late', sendMessage.example.input, app.deps.secrets)
+  const request = fingerprintRequest('late', sendMessage.example.input, app.deps.secrets)
 
   const recorded = recordPending(db, { message, request, journal: noSendJournal }).catch((error: unknown) => error)
   await expect.poll(network.held).toBe(true)

@@ -7,7 +7,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { openSendJournal, startSendJournalReplay } from '../../src/messages/send-journal-file.ts'
 import type { JournalLocation } from '../../src/platform/journal.ts'
 import type { PendingMessage } from '../../src/messages/message.ts'
-import { describeRequest } from '../../src/messages/send/idempotency.ts'
+import { fingerprintRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startTestServer } from '../support/server.ts'
@@ -52,7 +52,7 @@ async function readState(
 async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
   const journal = openSendJournal(location, log)
   const message = newMessage()
-  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
+  const request = fingerprintRequest(message.id, sendMessage.example.input, server.deps.secrets)
   expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
   if (isWritten) {
     // Another message keeps the journal file in place.
@@ -86,7 +86,7 @@ test('waits for an insert that commits after its process died', async () => {
   journal.close()
   replay = startSendJournalReplay(server.deps, location, { retryEveryMs: 10 })
 
-  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
+  const request = fingerprintRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
 
   await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })

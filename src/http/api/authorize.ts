@@ -68,22 +68,22 @@ interface Exchange {
 /** Checks the key, the account, the address and the rate limit before validation, so that an unauthenticated caller learns nothing. */
 export async function authorizeApiKey(
   deps: Pick<Deps, 'db'>,
-  { budget: kind, idempotent }: Pick<ApiProcedure, 'budget' | 'idempotent'>,
+  { budget, idempotent }: Pick<ApiProcedure, 'budget' | 'idempotent'>,
   exchange: Exchange,
 ): Promise<ApiCall> {
   const { request, reply } = exchange
   const trace = traceOf(request)
-  const spend = kind === 'sends'
+  const spend = budget === 'sends'
   // The calls of one request share the check of their key. Only those that the rate limit counts have their own.
-  const { caller, budget } = await (spend || !mayHaveSeveralCalls(request)
+  const { caller, minuteUse } = await (spend || !mayHaveSeveralCalls(request)
     ? identify(deps, request, trace, spend)
     : (trace.authentication ??= identify(deps, request, trace, spend)))
   request.slot?.recognize()
-  if (budget) {
-    const headers = rateLimitHeaders(budget)
+  if (minuteUse) {
+    const headers = rateLimitHeaders(minuteUse)
     // Lower case saves Fastify the conversion on each request.
     void reply.header('ratelimit', headers.RateLimit).header('ratelimit-policy', headers['RateLimit-Policy'])
-    assertWithinRateLimit(budget)
+    assertWithinRateLimit(minuteUse)
   }
   const idempotencyKey = idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
   return new ApiCall(deps, caller.accountId, idempotencyKey, exchange)

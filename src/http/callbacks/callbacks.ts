@@ -7,7 +7,7 @@ import { findAccountOfWhatsAppAccount } from '../../whatsapp-accounts/store.ts'
 import { createCallbackTimeRecorder } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/callbacks.ts'
-import type { StatusCounts } from '../../messages/batched-by-account.ts'
+import type { ApplyCounts } from '../../messages/batched-by-account.ts'
 import { watchMissingMessages } from '../../messages/status/missing-messages.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, type BodyReceiver, createBodyReceiver, type ReceivedBody } from '../limits/body.ts'
@@ -223,7 +223,7 @@ async function receiveCallback(
   return reply.send('ok\n')
 }
 
-const replyResults = ['applied', 'repeated', 'unknown'] as const satisfies (keyof StatusCounts)[]
+const replyResults = ['applied', 'repeated', 'unknown'] as const satisfies (keyof ApplyCounts)[]
 const statusResults = [...replyResults, 'ignored'] as const
 
 function count<Result extends string>(

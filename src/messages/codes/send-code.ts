@@ -7,7 +7,7 @@ import { prepare, type Prepared, type SendCaller } from '../send/prepare.ts'
 import { findEarlierRequest } from '../send/idempotency-store.ts'
 import {
   type EarlierRequest,
-  hashCodeRequest,
+  fingerprintCodeRequest,
   type IdempotentRequest,
   isSameRequest,
   replay,
@@ -27,7 +27,7 @@ export async function sendCode(
   input: InputOf<typeof sendCodeContract>,
   idempotencyKey?: string,
 ): Promise<SentCode> {
-  const hashes = hashCodeRequest(idempotencyKey, input, deps.secrets)
+  const hashes = fingerprintCodeRequest(idempotencyKey, input, deps.secrets)
   const keyed = idempotencyKey === undefined ? undefined : { key: idempotencyKey, ...hashes }
   const request: CodeRequest = { caller, input, hashes, keyed }
   const earlier = keyed && (await findEarlierRequest(deps.db, caller.accountId, keyed.key))

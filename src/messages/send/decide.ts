@@ -2,7 +2,7 @@ import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
-import { requireActiveAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
+import { requireActiveWhatsAppAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { formatProblem, type Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fillTemplate } from '../../templates/fill/values.ts'
@@ -62,7 +62,7 @@ export interface UnknownTemplate {
  * checked first, because templates belong to it.
  */
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft | UnknownTemplate {
-  const from = requireActiveAccount(facts.whatsAppAccount, input.accountId)
+  const from = requireActiveWhatsAppAccount(facts.whatsAppAccount, input.accountId)
   if (!facts.template) return { kind: 'unknown-template', wabaId: from.wabaId }
   const template = requireApproved(facts.template, input)
   requireNumber(template, input)

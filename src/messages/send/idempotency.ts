@@ -40,7 +40,7 @@ const purpose = 'idempotent request'
  * the same hash as before. With them, the hash is keyed, because they can contain a one-time code: a plain hash would
  * reveal it to anyone who tries the million codes of six digits.
  */
-export function describeRequest(
+export function fingerprintRequest(
   key: string,
   input: SendMessageRequest,
   secrets: Pick<SecretBox, 'fingerprints'>,
@@ -58,7 +58,7 @@ export function describeRequest(
  * Covers the `Idempotency-Key`, so that a request without a key never matches one that has a key. The hash is keyed,
  * because the request can contain a code. It leaves out `clientIp`, because the user may have changed the network.
  */
-export function hashCodeRequest(
+export function fingerprintCodeRequest(
   key: string | undefined,
   input: InputOf<typeof sendCode>,
   secrets: Pick<SecretBox, 'fingerprints'>,

@@ -2,7 +2,7 @@ import type { SendMessageRequest, SentMessage } from '../../../contracts/api/mes
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
-import { isOutcomeUnknown } from '../../platform/db/errors.ts'
+import { mayHaveCommitted } from '../../platform/db/errors.ts'
 import { changeTemplate } from '../../templates/store.ts'
 import { syncWaba } from '../../templates/sync.ts'
 import { scheduleCheckAfterRefusal } from '../../whatsapp-accounts/health/store.ts'
@@ -12,7 +12,7 @@ import type { PendingMessage, RecordedMessage } from '../message.ts'
 import { optedOutCode, suppressRejected } from '../suppressions/recipient-choices.ts'
 import type { SendingAccount } from './decide.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
-import { describeRequest, type EarlierRequest, type IdempotentRequest, replay } from './idempotency.ts'
+import { fingerprintRequest, type EarlierRequest, type IdempotentRequest, replay } from './idempotency.ts'
 import { deleteRejectedMediaIds } from './media.ts'
 import { interpretOutcome, type SendResult } from './outcome.ts'
 import { prepare, type Prepared, type SendCaller } from './prepare.ts'
@@ -30,7 +30,7 @@ export async function send(
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<SentMessage> {
-  const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
+  const request = idempotencyKey === undefined ? undefined : fingerprintRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) return replayTo(caller, earlier, request)
 
@@ -61,7 +61,7 @@ export async function record(
     return recorded
   } catch (error) {
     // After any other error, it is certain that nothing was recorded.
-    if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
+    if (mayHaveCommitted(error)) await settleNeverDispatched(deps, message, request)
     else deps.sendJournal.settled(message.id)
     throw error
   }

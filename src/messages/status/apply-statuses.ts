@@ -5,7 +5,7 @@ import type { TracedItem } from '../../platform/db/traced.ts'
 import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
-import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '../batched-by-account.ts'
+import { type ApplyDeps, batchedByAccount, noCounts, type ApplyCounts } from '../batched-by-account.ts'
 import { type StoredMessage, toMessageFacts } from '../message.ts'
 import { storeIdentities } from '../recipients/store-identities.ts'
 import { type IdentityReport, isUserId } from '../recipients/plan-identities.ts'
@@ -27,7 +27,7 @@ export const applyStatuses = batchedByAccount<IncomingStatus>({ name: 'apply_sta
 
 type Callbacks = readonly (readonly IncomingStatus[])[]
 
-async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
+async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<ApplyCounts[]> {
   const { counts, emitted } = await inTransaction(deps.db, async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, identityReports, counts } = fold(messages, callbacks)
@@ -61,13 +61,13 @@ interface PendingEvent extends TracedItem {
 function fold(
   messages: StoredMessage[],
   callbacks: Callbacks,
-): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[]; identityReports: IdentityReport[] } {
+): { counts: ApplyCounts[]; changes: StateChange[]; events: PendingEvent[]; identityReports: IdentityReport[] } {
   const find = indexMessages(messages)
   /** The new state of each message. */
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
   const identityReports: IdentityReport[] = []
-  const apply = ({ report: reported, trace, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const apply = ({ report: reported, trace, wabaId, ...reference }: IncomingStatus): keyof ApplyCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before

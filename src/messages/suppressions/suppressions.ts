@@ -15,7 +15,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { isOutcomeUnknown } from '../../platform/db/errors.ts'
+import { mayHaveCommitted } from '../../platform/db/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { isUserId, recipientOf } from '../recipients/plan-identities.ts'
@@ -108,7 +108,7 @@ async function addWithinQuota<Added>(
     })
   } catch (error) {
     // If it may have been committed, only counting the list shows how much room there is.
-    if (!isOutcomeUnknown(error))
+    if (!mayHaveCommitted(error))
       await releaseRoom(db, entries.accountId, room).catch((failure: unknown) =>
         log.warn({ err: failure, accountId: entries.accountId }, 'could not release the reserved suppression quota'),
       )

@@ -82,7 +82,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  * Returns whether a failed statement may have taken effect, or may still do so, because the connection ended before the
  * response. A statement that never started or that the server cancelled has no effect.
  */
-export function isOutcomeUnknown(error: unknown): boolean {
+export function mayHaveCommitted(error: unknown): boolean {
   if (!isDatabaseUnavailable(error) || !(error instanceof Error)) return false
   const endedByServer = isCanceled(error) || isLockTimeout(error)
   return !endedByServer && !(error instanceof NotStartedError) && !noConnection.test(error.message)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SendMessageRequest } from '../../../contracts/api/message.ts'
-import { describeRequest, replay } from '../../../src/messages/send/idempotency.ts'
+import { fingerprintRequest, replay } from '../../../src/messages/send/idempotency.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { sentMessageAt } from '../../support/stored-messages.ts'
 
@@ -9,7 +9,7 @@ const newKey = new Uint8Array(32).fill(2)
 const secrets = createSecretBox([oldKey], (size) => new Uint8Array(size))
 
 function hashOf(input: SendMessageRequest): string {
-  return Buffer.from(describeRequest('order-1', input, secrets).requestHash).toString('hex')
+  return Buffer.from(fingerprintRequest('order-1', input, secrets).requestHash).toString('hex')
 }
 
 const whole = {
@@ -97,19 +97,19 @@ test('keys the fingerprint, so that a one-time code cannot be found by trying', 
   const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
   const otherServer = createSecretBox([newKey], (size) => new Uint8Array(size))
 
-  expect(describeRequest('order-1', input, otherServer).requestHash).not.toEqual(
-    describeRequest('order-1', input, secrets).requestHash,
+  expect(fingerprintRequest('order-1', input, otherServer).requestHash).not.toEqual(
+    fingerprintRequest('order-1', input, secrets).requestHash,
   )
 })
 
 test('matches a retry with its first request after a rotation of the server key', () => {
   const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
   const rotated = createSecretBox([newKey, oldKey], (size) => new Uint8Array(size))
-  const { requestHash } = describeRequest('order-1', input, secrets)
+  const { requestHash } = fingerprintRequest('order-1', input, secrets)
   const earlier = { requestHash, message: sentMessage }
 
-  expect(replay(earlier, describeRequest('order-1', input, rotated))).toMatchObject({ messageId: sentMessage.id })
-  const other = describeRequest('order-1', { ...input, code: '481517' }, rotated)
+  expect(replay(earlier, fingerprintRequest('order-1', input, rotated))).toMatchObject({ messageId: sentMessage.id })
+  const other = fingerprintRequest('order-1', { ...input, code: '481517' }, rotated)
   expect(() => replay(earlier, other)).toThrow(expect.objectContaining({ code: 'IDEMPOTENCY_KEY_REUSED' }))
 })
 

@@ -4,7 +4,7 @@ import { sendMessage } from '../../../contracts/api/message.ts'
 import { noSendJournal } from '../../../src/messages/send-journal.ts'
 import type { PendingMessage } from '../../../src/messages/message.ts'
 import { deleteExpiredIdempotencyKeys } from '../../../src/messages/send/idempotency-store.ts'
-import { describeRequest, type IdempotentRequest } from '../../../src/messages/send/idempotency.ts'
+import { fingerprintRequest, type IdempotentRequest } from '../../../src/messages/send/idempotency.ts'
 import { recordPending as record } from '../../../src/messages/send/record-store.ts'
 import { type Acceptance, settleAccepted, settleFailed } from '../../../src/messages/send/settle-store.ts'
 import { settle, settleNeverDispatched } from '../../../src/messages/send/settle.ts'
@@ -47,7 +47,7 @@ async function listKeys(): Promise<string[]> {
 
 test('marks a message as failed and frees its key if its insert commits after the timeout', async () => {
   const message = newMessage()
-  const request = describeRequest('late', sendMessage.example.input, server.deps.secrets)
+  const request = fingerprintRequest('late', sendMessage.example.input, server.deps.secrets)
 
   await settleNeverDispatched(server.deps, message, request)
   expect(await recordPending(server.deps.db, { message, request })).toBe(true)
@@ -142,7 +142,7 @@ test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after erro
 test('deletes expired keys in batches and keeps the others', async () => {
   const expired = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5']
   for (const key of [...expired, 'new']) {
-    const request = describeRequest(key, sendMessage.example.input, server.deps.secrets)
+    const request = fingerprintRequest(key, sendMessage.example.input, server.deps.secrets)
     await recordPending(server.deps.db, { message: newMessage(), request })
   }
   await server.deps.db

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+import { isDatabaseUnavailable, mayHaveCommitted, isTransient } from '../../../src/platform/db/errors.ts'
 import { isPasswordRejected } from '../../../src/platform/db/connect/passwords.ts'
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   'treats the outcome of a statement as unknown after "$error.message": $unknown',
   ({ error, unavailable, unknown }) => {
     expect(isDatabaseUnavailable(error)).toBe(unavailable)
-    expect(isOutcomeUnknown(error)).toBe(unknown)
+    expect(mayHaveCommitted(error)).toBe(unknown)
   },
 )
 

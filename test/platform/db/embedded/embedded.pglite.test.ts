@@ -10,7 +10,7 @@ import { createCluster, hasCluster } from '../../../../src/platform/db/embedded/
 import { ConnectionLock } from '../../../../src/platform/db/embedded/embedded.ts'
 import { migrate } from '../../../../src/platform/db/migrate/migrate.ts'
 import type { Database } from '../../../../src/platform/db/schema.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../../src/platform/db/errors.ts'
+import { isDatabaseUnavailable, mayHaveCommitted } from '../../../../src/platform/db/errors.ts'
 import { vacuumEmbedded } from '../../../../src/platform/db/vacuum.ts'
 import { openTestDatabase } from '../../../support/database.ts'
 
@@ -82,7 +82,7 @@ describe('PGlite in a folder', () => {
       )
       expect(failure).toBeInstanceOf(NotStartedError)
       expect(isDatabaseUnavailable(failure)).toBe(true)
-      expect(isOutcomeUnknown(failure)).toBe(false)
+      expect(mayHaveCommitted(failure)).toBe(false)
       expect(await isReady(db)).toBe(false)
     }
     expect(await isReady(db)).toBe(true)
