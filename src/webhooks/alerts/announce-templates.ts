@@ -113,7 +113,7 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedE
   return events
 }
 
-/** Returns undefined for a category change, and for the approval of a template that was not stopped. */
+/** Returns undefined for a category change. */
 function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertChange | undefined {
   const about = {
     accountId: row.accountId,
@@ -137,12 +137,13 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
         paragraphs: [facts.reported(), facts.sendLess()],
       }
     case 'template.approved':
-      if (row.announcedStatus === null || !stoppedStatuses.has(row.announcedStatus)) return undefined
       return {
         ...about,
         kind: 'recovered',
         title: facts.approved(row),
         paragraphs: [facts.sendable()],
+        // A stopped template that is corrected is pending before it is approved, as a new one is.
+        ifOpen: row.announcedStatus === null || !stoppedStatuses.has(row.announcedStatus),
       }
     case 'template.category_changed':
       return undefined

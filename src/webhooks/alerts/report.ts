@@ -7,7 +7,7 @@ import { decide } from './rules/decide.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
 import { sendAlerts, wakeSenders } from './send.ts'
-import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
+import { type AlertRow, changeAlert, dropHeldRecoveries, insertAlert, lockOpenAlert } from './store.ts'
 import { linkTo, type MemberAlert, toColumns } from './text.ts'
 
 /** A problem that began, changed or was resolved. */
@@ -20,6 +20,8 @@ export interface AlertChange {
   severity: AlertSeverity
   title: Fact
   paragraphs: readonly Fact[]
+  /** Whether a recovery is of interest only to those who know of the problem. */
+  ifOpen?: boolean
 }
 
 export type ReportDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log' | 'now'>
@@ -103,6 +105,7 @@ async function raise(
     sentAt: send ? now : (openAlert?.sentAt ?? null),
   }
   if (!openAlert) {
+    await dropHeldRecoveries(trx, change)
     const { accountId, code, subjectId } = change
     const row = { ...changes, accountId, id: newId('alr'), code, subjectId, openedAt: now }
     return (await insertAlert(trx, row)) && send
@@ -122,6 +125,7 @@ async function recover(
 ): Promise<boolean> {
   const now = clock()
   const openAlert = await lockOpenAlert(trx, change)
+  if (!openAlert && change.ifOpen === true) return false
   const { send, dueAt } = decide({
     now,
     change: 'recovered',

@@ -39,6 +39,22 @@ export function lockOpenAlert(
     .executeTakeFirst()
 }
 
+/** Quiet hours hold the news that a problem is over. If it begins again, the news would be wrong. */
+export async function dropHeldRecoveries(
+  trx: Kysely<Database>,
+  { accountId, code, subjectId }: AlertKey,
+): Promise<void> {
+  await trx
+    .updateTable('alerts')
+    .set({ due_at: null })
+    .where('account_id', '=', accountId)
+    .where('code', '=', code)
+    .where('subject_id', '=', subjectId)
+    .where('recovered_at', 'is not', null)
+    .where('due_at', 'is not', null)
+    .execute()
+}
+
 type NewAlertRow = Omit<AlertRow, 'acknowledgedAt' | 'acknowledgedBy' | Recovery> & Partial<Pick<AlertRow, Recovery>>
 
 type Recovery = 'recoveryTitle' | 'recoveryBody' | 'recoveredAt'
@@ -186,7 +202,7 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
       when code = 'template_stopped' then not exists (
         select from templates t
         where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id
-          and t.status in ('REJECTED', 'PAUSED', 'DISABLED'))
+          and t.status in ('REJECTED', 'PAUSED', 'DISABLED', 'PENDING', 'IN_APPEAL'))
       when code = 'template_category_changing' then not exists (
         select from templates t
         where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id and t.upcoming_category is not null

@@ -3,6 +3,7 @@ import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/announce-templates.ts'
+import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -63,6 +64,19 @@ test('announces a rejection and its reason once, in the log and by webhook', asy
     },
   ])
   expect(logged('WhatsApp rejected a template')).toHaveLength(1)
+})
+
+test('resolves the alert about a rejected template once its correction is approved', async () => {
+  for (const event of ['REJECTED', 'PENDING', 'APPROVED']) {
+    await report('message_template_status_update', { event, ...about, reason: 'NONE' })
+    await announce()
+    await cleanUpAlerts(server.deps.db)
+  }
+
+  const alerts = server.deps.db.selectFrom('alerts').select(['code', 'recovery_title'])
+  expect(await alerts.where('account_id', '=', account.accountId).execute()).toEqual([
+    { code: 'template_stopped', recovery_title: expect.stringContaining('order_shipped') },
+  ])
 })
 
 test('announces a pause, the end of it, and a disabled template', async () => {

@@ -147,6 +147,18 @@ test('holds a recovery in quiet hours', async () => {
   expect(await sent()).toEqual([cannotSend, canSend])
 })
 
+test('drops a recovery that quiet hours hold if the problem begins again', async () => {
+  await setReason('the token has expired')
+  await beQuiet()
+  await setReason(null)
+  await setReason('the token has expired')
+
+  pass(3)
+  await run(sendDueAlerts)
+
+  expect(await sent()).toEqual([cannotSend, cannotSend])
+})
+
 test('sends a critical alert in quiet hours if the rules say so', async () => {
   await beQuiet({ exceptCritical: true })
   await setReason('the token has expired')
