@@ -157,9 +157,14 @@ function formatSettings({ chat, emails, ...rules }: AlertSettings): string {
     emails ? 'Email: to every member' : 'Email: this server sends none (SMTP_URL)',
     chat ? `Chat: ${chat.host}, in the format of ${formatNames[chat.format]}` : 'Chat: none',
     ...formatRules(rules),
-    ...(chat?.problem === undefined ? [] : [`The last post failed at ${chat.problemAt ?? '?'}: ${chat.problem}`]),
+    ...(chat?.problem === undefined ? [] : [describeProblem(chat.problem, chat.problemAt)]),
   ]
   return lines.join('\n')
+}
+
+/** Without a time, nothing was posted: the URL cannot be read. */
+function describeProblem(problem: string, at: string | undefined): string {
+  return at === undefined ? problem : `The last post failed at ${at}: ${problem}`
 }
 
 function formatRules({

@@ -45,7 +45,8 @@ function ShownChat({ chat: { format, host, problem, problemAt, facts } }: { chat
         </Trans>
       </Text>
       {problem !== undefined && (
-        <Alert color="red" icon={<IconAlertCircle />} title={t`The last post failed`}>
+        // Without a time, nothing was posted: the URL cannot be read.
+        <Alert color="red" icon={<IconAlertCircle />} title={problemAt && t`The last post failed`}>
           {say({ problem, facts }, 'problem')}
           {problemAt !== undefined && (
             <>
