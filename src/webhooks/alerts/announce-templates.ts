@@ -121,11 +121,14 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
     subjectId: row.templateId,
     severity: 'warning',
   } as const
+  // A stopped template that is corrected is pending before it is approved, as a new one is.
+  const wasStopped = row.announcedStatus !== null && stoppedStatuses.has(row.announcedStatus)
   switch (type) {
     case 'template.rejected':
       return {
         ...about,
         kind: 'raised',
+        anew: !wasStopped,
         title: facts.rejected(row),
         paragraphs: [facts.reason(data), facts.change()],
       }
@@ -133,6 +136,7 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
       return {
         ...about,
         kind: 'raised',
+        anew: !wasStopped,
         title: data.status === 'DISABLED' ? facts.disabled(row) : facts.paused(row),
         paragraphs: [facts.reported(), facts.sendLess()],
       }
@@ -142,8 +146,7 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
         kind: 'recovered',
         title: facts.approved(row),
         paragraphs: [facts.sendable()],
-        // A stopped template that is corrected is pending before it is approved, as a new one is.
-        ifOpen: row.announcedStatus === null || !stoppedStatuses.has(row.announcedStatus),
+        ifOpen: !wasStopped,
       }
     case 'template.category_changed':
       return undefined

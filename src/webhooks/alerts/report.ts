@@ -22,6 +22,8 @@ export interface AlertChange {
   paragraphs: readonly Fact[]
   /** Whether a recovery is of interest only to those who know of the problem. */
   ifOpen?: boolean
+  /** Whether the problem began again after a repair, so that an earlier acknowledgement does not count. */
+  anew?: boolean
 }
 
 export type ReportDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log' | 'now'>
@@ -88,16 +90,17 @@ async function raise(
 ): Promise<boolean> {
   const now = clock()
   const openAlert = await lockOpenAlert(trx, change)
+  const acknowledged = openAlert?.acknowledgedAt != null && change.anew !== true
   const { send, dueAt } = decide({
     now,
     change: 'raised',
     severity: change.severity,
     previousSeverity: openAlert && toSeverity(openAlert),
     wasSent: openAlert?.sentAt != null,
-    acknowledged: openAlert?.acknowledgedAt != null,
+    acknowledged,
     rules,
   })
-  const isAcknowledged = openAlert?.acknowledgedAt != null && !send && dueAt === undefined
+  const isAcknowledged = acknowledged && !send && dueAt === undefined
   const changes = {
     severity: change.severity,
     ...toColumns(change),
@@ -105,9 +108,18 @@ async function raise(
     sentAt: send ? now : (openAlert?.sentAt ?? null),
   }
   if (!openAlert) {
-    await dropHeldRecoveries(trx, change)
+    // Members know of the earlier problem, and not that it was over.
+    const knownSince = await dropHeldRecoveries(trx, change)
     const { accountId, code, subjectId } = change
-    const row = { ...changes, accountId, id: newId('alr'), code, subjectId, openedAt: now }
+    const row = {
+      ...changes,
+      sentAt: changes.sentAt ?? knownSince,
+      accountId,
+      id: newId('alr'),
+      code,
+      subjectId,
+      openedAt: now,
+    }
     return (await insertAlert(trx, row)) && send
   }
   await changeAlert(trx, openAlert, {

@@ -39,12 +39,15 @@ export function lockOpenAlert(
     .executeTakeFirst()
 }
 
-/** Quiet hours hold the news that a problem is over. If it begins again, the news would be wrong. */
+/**
+ * Quiet hours hold the news that a problem is over. If it begins again, the news would be wrong. Returns when members were
+ * told of the problem; null if no news was held.
+ */
 export async function dropHeldRecoveries(
   trx: Kysely<Database>,
   { accountId, code, subjectId }: AlertKey,
-): Promise<void> {
-  await trx
+): Promise<Date | null> {
+  const dropped = await trx
     .updateTable('alerts')
     .set({ due_at: null })
     .where('account_id', '=', accountId)
@@ -52,7 +55,9 @@ export async function dropHeldRecoveries(
     .where('subject_id', '=', subjectId)
     .where('recovered_at', 'is not', null)
     .where('due_at', 'is not', null)
+    .returning('sent_at')
     .execute()
+  return dropped[0]?.sent_at ?? null
 }
 
 type NewAlertRow = Omit<AlertRow, 'acknowledgedAt' | 'acknowledgedBy' | Recovery> & Partial<Pick<AlertRow, Recovery>>
@@ -202,7 +207,8 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
       when code = 'template_stopped' then not exists (
         select from templates t
         where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id
-          and t.status in ('REJECTED', 'PAUSED', 'DISABLED', 'PENDING', 'IN_APPEAL'))
+          and (t.status in ('REJECTED', 'PAUSED', 'DISABLED', 'PENDING', 'IN_APPEAL')
+            or (t.status = 'APPROVED' and t.announced_status is distinct from t.status)))
       when code = 'template_category_changing' then not exists (
         select from templates t
         where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id and t.upcoming_category is not null

@@ -69,6 +69,7 @@ test('announces a rejection and its reason once, in the log and by webhook', asy
 test('resolves the alert about a rejected template once its correction is approved', async () => {
   for (const event of ['REJECTED', 'PENDING', 'APPROVED']) {
     await report('message_template_status_update', { event, ...about, reason: 'NONE' })
+    await cleanUpAlerts(server.deps.db)
     await announce()
     await cleanUpAlerts(server.deps.db)
   }
@@ -76,6 +77,20 @@ test('resolves the alert about a rejected template once its correction is approv
   const alerts = server.deps.db.selectFrom('alerts').select(['code', 'recovery_title'])
   expect(await alerts.where('account_id', '=', account.accountId).execute()).toEqual([
     { code: 'template_stopped', recovery_title: expect.stringContaining('order_shipped') },
+  ])
+})
+
+test('does not count the acknowledgement of a rejection if its correction is rejected, too', async () => {
+  const alerts = server.deps.db.updateTable('alerts').where('account_id', '=', account.accountId)
+  for (const event of ['REJECTED', 'PENDING', 'REJECTED']) {
+    await report('message_template_status_update', { event, ...about, reason: 'NONE' })
+    await announce()
+    if (event === 'PENDING') await alerts.set({ acknowledged_at: new Date(), acknowledged_by: 'Ada' }).execute()
+  }
+
+  const stored = server.deps.db.selectFrom('alerts').select(['acknowledged_at', 'recovered_at'])
+  expect(await stored.where('account_id', '=', account.accountId).execute()).toEqual([
+    { acknowledged_at: null, recovered_at: null },
   ])
 })
 

@@ -159,6 +159,17 @@ test('drops a recovery that quiet hours hold if the problem begins again', async
   expect(await sent()).toEqual([cannotSend, cannotSend])
 })
 
+test('tells that a problem is over that began again and ended in quiet hours', async () => {
+  await setReason('the token has expired')
+  await beQuiet()
+  for (const reason of [null, 'the token has expired', null]) await setReason(reason)
+
+  pass(3)
+  await run(sendDueAlerts)
+
+  expect(await sent()).toEqual([cannotSend, canSend])
+})
+
 test('sends a critical alert in quiet hours if the rules say so', async () => {
   await beQuiet({ exceptCritical: true })
   await setReason('the token has expired')
