@@ -76,6 +76,11 @@ interface Job {
   run: (deps: Deps, config: HousekeepingConfig, stopping: AbortSignal) => Promise<unknown>
 }
 
+/** What depends on the age of data takes the earlier clock, so that a clock that is ahead loses nothing. */
+function byAge(run: (deps: Deps, now: Date, config: HousekeepingConfig) => Promise<unknown>): Job['run'] {
+  return async (deps, config) => run(deps, await readEarlierClock(deps.db, deps.now), config)
+}
+
 /**
  * Periodic work. Frequent work runs on every node; infrequent work runs on one of them, when the database says that it is due.
  * Runs on several nodes do not conflict.
@@ -84,26 +89,25 @@ const jobs: Job[] = [
   {
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredIdempotencyKeys,
-    run: async ({ db, now }) => deleteExpiredIdempotencyKeys(db, await readEarlierClock(db, now)),
+    run: byAge(({ db }, now) => deleteExpiredIdempotencyKeys(db, now)),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldSeenReplies,
-    run: async ({ db, now }) => deleteOldSeenReplies(db, await readEarlierClock(db, now)),
+    run: byAge(({ db }, now) => deleteOldSeenReplies(db, now)),
   },
   {
     everySeconds: 600,
     fact: jobFacts.deleteExpiredOneTimeCodes,
-    run: async ({ db, now }) => deleteOldCodes(db, await readEarlierClock(db, now)),
+    run: byAge(({ db }, now) => deleteOldCodes(db, now)),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.createOrDropPartitions,
-    run: async ({ db, log, now: readClock }, { retentionDays, requestLogDays }) => {
+    run: byAge(async ({ db, log }, now, { retentionDays, requestLogDays }) => {
       // Rows get the time of the database.
       for (const { partition, error } of await createPartitions(db, await readDatabaseClock(db)))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
-      const now = await readEarlierClock(db, readClock)
       const contentsDays = await findLongestStorage(db)
       await dropOldPartitions(db, now, retentionDays, {
         message_contents: contentsDays,
@@ -111,61 +115,54 @@ const jobs: Job[] = [
       })
       await deleteOldCutoffs(db, now)
       await deleteOldCounts(db, now, retentionDays)
-    },
+    }),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldDeliveries,
     // Apart from the partitions: it reads the whole queue, and a large one must not keep them from being dropped.
-    run: async ({ db, now: readClock }, { retentionDays }) => {
-      const now = await readEarlierClock(db, readClock)
+    run: byAge(async ({ db }, now, { retentionDays }) => {
       await deleteOldAttemptCounts(db, now)
       await deleteOldDeliveries(db, now, retentionDays)
-    },
+    }),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldIdentities,
-    run: async ({ db, now }, { retentionDays }) =>
-      deleteOldIdentities(db, { now: await readEarlierClock(db, now), retentionDays }),
+    run: byAge(({ db }, now, { retentionDays }) => deleteOldIdentities(db, { now, retentionDays })),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteOldContents,
-    run: async ({ db, now }) => deleteOldContents(db, await readEarlierClock(db, now)),
+    run: byAge(({ db }, now) => deleteOldContents(db, now)),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredSignIns,
-    run: async ({ db, now: readClock }) => {
-      const now = await readEarlierClock(db, readClock)
+    run: byAge(async ({ db }, now) => {
       await deleteExpiredSignIns(db, now)
       await deleteExpiredAccountViews(db, now)
-    },
+    }),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.deleteExpiredAuditEntries,
-    run: async (deps) => {
-      const now = await readEarlierClock(deps.db, deps.now)
-      await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * dayMilliseconds))
-    },
+    run: byAge((deps, now) => expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * dayMilliseconds))),
   },
   { everySeconds: 600, fact: jobFacts.deleteExpiredFiles, run: cleanUpMedia },
   {
     everySeconds: 10,
     fact: jobFacts.updateMessageCounts,
-    run: async ({ db, now }) => foldCounts(db, { now: await readEarlierClock(db, now) }),
+    run: byAge(({ db }, now) => foldCounts(db, { now })),
   },
   {
     everySeconds: 3600,
     fact: jobFacts.aggregateOldCounts,
-    run: async ({ db, now: readClock }) => {
-      const now = await readEarlierClock(db, readClock)
+    run: byAge(async ({ db }, now) => {
       await foldOldBuckets(db, now)
       await deleteEmptyBuckets(db)
       await compactBuckets(db, now)
-    },
+    }),
   },
   { everySeconds: 10, fact: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },
   { everySeconds: 7, fact: jobFacts.vacuum, run: ({ db }) => vacuumEmbedded(db) },

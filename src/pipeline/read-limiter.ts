@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { forgetSome } from '../platform/bounded-map.ts'
 
 /** How much of this process and its database the reads of one account may use. */
 export interface ReadLimits {
@@ -55,7 +56,7 @@ export function createReadLimiter(
   function readsOf(key: string): AccountReads {
     let reads = accounts.get(key)
     if (!reads) {
-      forgetFresh()
+      forgetSome(accounts, isFresh)
       reads = {
         running: 0,
         waiting: new Set(),
@@ -68,19 +69,11 @@ export function createReadLimiter(
     return reads
   }
 
-  /** Keeps the map small without a timer: each new account removes some that would start with the same values. */
-  function forgetFresh(): void {
-    let checked = 0
-    for (const [key, reads] of accounts) {
-      if (++checked > 4) return
-      settle(reads)
-      accounts.delete(key)
-      if (!isFresh(reads)) accounts.set(key, reads)
-    }
+  /** Whether it would start with the same values. */
+  function isFresh(reads: AccountReads): boolean {
+    settle(reads)
+    return reads.running === 0 && reads.waiting.size === 0 && reads.credit >= limits.maxCreditMilliseconds
   }
-
-  const isFresh = ({ running, waiting, credit }: AccountReads) =>
-    running === 0 && waiting.size === 0 && credit >= limits.maxCreditMilliseconds
 
   /** Charges running reads for the elapsed time, so that no cost has to be estimated in advance. */
   function settle(reads: AccountReads): void {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { forgetSome } from '../platform/bounded-map.ts'
 import { tooManyCalls } from '../../contracts/procedure.ts'
 
 /** How much of the main thread and of the memory of this process the calls of one account may use. */
@@ -90,7 +91,7 @@ export function createWorkLimiter(
   function useOf(key: string): AccountUse {
     let use = accounts.get(key)
     if (!use) {
-      forgetIdle()
+      forgetSome(accounts, isFresh)
       use = {
         credit: limits.maxCreditMilliseconds,
         creditedAt: clock(),
@@ -104,16 +105,11 @@ export function createWorkLimiter(
     return use
   }
 
-  /** Keeps the map small without a timer: each new account removes some that would start with the same values. */
-  function forgetIdle(): void {
-    let checked = 0
-    for (const [key, use] of accounts) {
-      if (++checked > 4) return
-      settle(use)
-      accounts.delete(key)
-      const isIdle = use.running === 0 && use.unreadBytes === 0 && use.waiting.size === 0
-      if (!isIdle || use.credit < limits.maxCreditMilliseconds) accounts.set(key, use)
-    }
+  /** Whether it would start with the same values. */
+  function isFresh(use: AccountUse): boolean {
+    settle(use)
+    const isIdle = use.running === 0 && use.unreadBytes === 0 && use.waiting.size === 0
+    return isIdle && use.credit >= limits.maxCreditMilliseconds
   }
 
   function settle(use: AccountUse): void {

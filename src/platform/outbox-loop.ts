@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { longerThanLeaseSeconds } from './db/clock.ts'
 import type { Notifications, Topic } from './db/notifications.ts'
 import { isDatabaseUnavailable } from './db/errors.ts'
 import type { Database } from './db/schema.ts'
@@ -25,9 +26,6 @@ const retrySeconds = [10, 60, 300, 900, 1800]
 export function retryDelay(attempts: number): number {
   return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
 }
-
-/** An item that is due sooner may be in progress, because its due time is then the end of its lease. */
-const longerThanLeaseSeconds = 180
 
 /**
  * Shifts due times back after the clock was set back, except leases that may have been granted since. Applies to all

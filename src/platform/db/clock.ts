@@ -19,6 +19,9 @@ export async function readEarlierClock(db: Kysely<Database>, now: () => Date): P
   return new Date(Math.min(databaseNow.getTime(), now().getTime()))
 }
 
+/** Work that is due sooner may be in progress, because its due time is then the end of its lease. */
+export const longerThanLeaseSeconds = 180
+
 /** Smaller adjustments of a clock are common and cause no noticeable delay. */
 export const clockToleranceSeconds = 5
 

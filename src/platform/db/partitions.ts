@@ -5,9 +5,6 @@ import { firstIdAt, firstRequestIdAt } from '../ids.ts'
 import { isLockTimeout } from './errors.ts'
 import type { Database } from './schema.ts'
 
-/** PostgreSQL does not read JavaScript's years before 1. */
-const timeBound = (at: Date) => new Date(Math.max(0, at.getTime())).toISOString()
-
 /**
  * Tables that grow with time, the column that holds the time (IDs contain it), and the bound of a time in that column.
  */
@@ -17,7 +14,7 @@ const partitioned = [
   { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
   { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
-  { table: 'webhook_attempts', column: 'started_at', boundAt: timeBound },
+  { table: 'webhook_attempts', column: 'started_at', boundAt: (at: Date) => at.toISOString() },
   { table: 'api_requests', column: 'id', boundAt: firstRequestIdAt },
 ] as const satisfies { table: keyof Database; column: string; boundAt: (at: Date) => string }[]
 
@@ -108,8 +105,9 @@ export function oldestWeekAt(now: Date, retentionDays: number): Date {
   return new Date(weekOf(oldestAt(now, retentionDays)))
 }
 
+/** Not before 1970: PostgreSQL does not read JavaScript's years before 1. */
 function oldestAt(now: Date, keptDays: number): Date {
-  return new Date(now.getTime() - keptDays * dayMilliseconds)
+  return new Date(Math.max(0, now.getTime() - keptDays * dayMilliseconds))
 }
 
 function weekOf(time: Date): number {

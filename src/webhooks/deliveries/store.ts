@@ -1,7 +1,7 @@
 import { type Kysely, type Selection, sql } from 'kysely'
-import { readDatabaseClock } from '../../platform/db/clock.ts'
+import { longerThanLeaseSeconds, readDatabaseClock } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { longerThanLeaseSeconds, requeuedGeneration } from '../queue/store.ts'
+import { requeuedGeneration } from '../queue/store.ts'
 
 /** Maximum number of rows per statement, so that each statement is short. */
 const batchSize = 10_000

@@ -3,6 +3,7 @@ import type { rotateSecret as contract } from '../../../contracts/dashboard/webh
 import { ServiceError } from '../../../contracts/errors.ts'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { errorFacts } from '../../../contracts/facts/errors.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
@@ -122,28 +123,25 @@ type EncryptedEndpoint = Pick<
   'id' | 'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
 >
 
-/** The result of an attempt at an endpoint that `decryptEndpoint` cannot decrypt. A new secret does not repair headers. */
-export function failUnreadable(
+/** Returns the failure of every attempt if no key decrypts a secret or the headers. A new secret does not repair headers. */
+export function decryptEndpoint(
   box: SecretBox,
-  { id, headersEncrypted, secretEncrypted }: EncryptedEndpoint,
-): AttemptResult {
-  const isHeaders =
-    headersEncrypted !== null &&
-    tryDecrypt(box, headersEncrypted, endpointHeadersPurpose(id)) === undefined &&
-    tryDecrypt(box, secretEncrypted, endpointSecretPurpose(id)) !== undefined
-  const error = isHeaders ? deliveryFailures.unreadableHeaders() : deliveryFailures.unreadableSecret()
-  return { outcome: 'failed', error, durationMilliseconds: 0 }
+  row: EncryptedEndpoint,
+  now: Date,
+): DecryptedEndpoint | { unreadable: AttemptResult } {
+  const { headersEncrypted, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
+  const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
+  const encrypted = stillSigns ? [row.secretEncrypted, previous] : [row.secretEncrypted]
+  const secrets = encrypted.flatMap((secret) => tryDecrypt(box, secret, endpointSecretPurpose(row.id)) ?? [])
+  if (secrets.length < encrypted.length) return toUnreadable(deliveryFailures.unreadableSecret())
+  if (headersEncrypted === null) return { headers: {}, secrets }
+  const headers = tryDecrypt(box, headersEncrypted, endpointHeadersPurpose(row.id))
+  if (headers === undefined) return toUnreadable(deliveryFailures.unreadableHeaders())
+  return { headers: parseHeaders(headers), secrets }
 }
 
-/** Throws if no key decrypts the secrets or the headers. */
-export function decryptEndpoint(box: SecretBox, row: EncryptedEndpoint, now: Date): DecryptedEndpoint {
-  const { headersEncrypted: headers, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
-  const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
-  const secrets = stillSigns ? [row.secretEncrypted, previous] : [row.secretEncrypted]
-  return {
-    headers: headers === null ? {} : parseHeaders(box.decrypt(headers, endpointHeadersPurpose(row.id))),
-    secrets: secrets.map((secret) => box.decrypt(secret, endpointSecretPurpose(row.id))),
-  }
+function toUnreadable(error: Fact): { unreadable: AttemptResult } {
+  return { unreadable: { outcome: 'failed', error, durationMilliseconds: 0 } }
 }
 
 function parseHeaders(json: string): Record<string, string> {

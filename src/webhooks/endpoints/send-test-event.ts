@@ -5,7 +5,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from './endpoint.ts'
-import { type DecryptedEndpoint, decryptEndpoint, failUnreadable } from './secrets.ts'
+import { decryptEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
 export type EndpointTest = OutputOf<typeof contract>
@@ -28,11 +28,12 @@ export async function testEndpoint(
     timestamp: timestamp.toISOString(),
     data: { endpointId },
   }
-  const decrypted = tryDecryptEndpoint(deps.secrets, row, timestamp)
+  const decrypted = decryptEndpoint(deps.secrets, row, timestamp)
   const payload = JSON.stringify(event)
-  const { outcome, durationMilliseconds, statusCode, error, responseStart } = decrypted
-    ? await deps.webhooks.attempt({ url: row.url, eventId, payload, timestamp, ...decrypted })
-    : failUnreadable(deps.secrets, row)
+  const { outcome, durationMilliseconds, statusCode, error, responseStart } =
+    'unreadable' in decrypted
+      ? decrypted.unreadable
+      : await deps.webhooks.attempt({ url: row.url, eventId, payload, timestamp, ...decrypted })
   return {
     endpointId,
     eventId,
@@ -41,13 +42,5 @@ export async function testEndpoint(
     ...(statusCode !== undefined && { statusCode }),
     ...(error !== undefined && withFacts({ error })),
     ...(responseStart !== undefined && { responseStart }),
-  }
-}
-
-function tryDecryptEndpoint(...parameters: Parameters<typeof decryptEndpoint>): DecryptedEndpoint | undefined {
-  try {
-    return decryptEndpoint(...parameters)
-  } catch {
-    return undefined
   }
 }

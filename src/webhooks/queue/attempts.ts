@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
 import { isDatabaseUnavailable, isTransient } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
-import { type DecryptedEndpoint, decryptEndpoint, failUnreadable } from '../endpoints/secrets.ts'
+import { decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
 import type { DeliveryJournal } from './delivery-journal.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
@@ -224,26 +224,15 @@ export class Attempts {
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
-    const decrypted = this.#decrypt(delivery, timestamp)
+    const { url, eventId, payload, endpointId, endpointFailing: isFailing } = delivery
+    const { secrets, log, webhooks } = this.#deps
+    const decrypted = decryptEndpoint(secrets, { ...delivery, id: endpointId }, timestamp)
+    if (!('unreadable' in decrypted))
+      return webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
+    // Logged once, not for each retry.
+    if (!isFailing) log.error({ endpointId }, 'could not decrypt the signing secret or the headers of an endpoint')
     // Retried like any failed attempt, so that an operator has time to restore the encryption key.
-    if (!decrypted) return failUnreadable(this.#deps.secrets, { ...delivery, id: delivery.endpointId })
-    const { url, eventId, payload } = delivery
-    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
-  }
-
-  #decrypt(delivery: ClaimedDelivery, now: Date): DecryptedEndpoint | undefined {
-    try {
-      return decryptEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpointId }, now)
-    } catch (error) {
-      const { endpointId, endpointFailing: isFailing } = delivery
-      // Logged once, not for each retry.
-      if (!isFailing)
-        this.#deps.log.error(
-          { err: error, endpointId },
-          'could not decrypt the signing secret or the headers of an endpoint',
-        )
-      return undefined
-    }
+    return decrypted.unreadable
   }
 
   #waitAfter({ attempts }: ClaimedDelivery, { outcome, retryAfterSeconds }: AttemptResult): number | undefined {

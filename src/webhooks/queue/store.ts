@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { longerThanLeaseSeconds } from '../../platform/db/clock.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { unnamedStatement } from '../../platform/db/statement.ts'
@@ -41,9 +42,6 @@ const asyncCommit = `select set_config('synchronous_commit', 'off', true)`
  * of a dead process can still name.
  */
 export const requeuedGeneration = `extract(epoch from now() - timestamptz '2020-01-01 00:00Z')::integer`
-
-/** A claimed delivery that is due sooner may be in progress, because `due_at` is then the end of its lease. */
-export const longerThanLeaseSeconds = 180
 
 /** How many more deliveries of an endpoint this process can claim. */
 export interface EndpointCapacity {

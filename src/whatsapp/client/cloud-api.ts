@@ -15,7 +15,7 @@ import {
 import { createMedia, type FileCall } from './media.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { parseResponse, type ReadPage, readPages } from './read.ts'
-import { readSend, readWrongEndpoint, toSendBody, chooseOutcome } from './send-template.ts'
+import { chooseOutcome, readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { DeletedContact, ListedNumber, Page, PhoneNumber } from './wire.ts'
 
@@ -173,7 +173,7 @@ function createSend(graph: Graph, maxSends: number): WhatsApp['sendTemplate'] {
         await sleep(retryPauseMs)
         outcome = await attemptAgain(sender, message, request, startsBy)
       }
-      const code = other && readWrongEndpoint({ endpoint, outcome })
+      const code = other && readWrongEndpoint(endpoint, outcome)
       if (other === undefined || code === undefined) return outcome
       if (startsBy <= performance.now()) return { ...tooLateToReroute, reroutedAfter: code }
       const second = await attemptAgain(sender, message, toSendRequest(prefix, sender, message, other), startsBy)

@@ -130,20 +130,20 @@ const wrongEndpointCodes: Readonly<Record<Endpoint, ReadonlySet<number>>> = {
  * Returns the code with which WhatsApp rejected the endpoint itself. Only an error response counts, never a lost one.
  * A token that may not use the Marketing Messages API may still be allowed to send by the Cloud API.
  */
-export function readWrongEndpoint({ endpoint, outcome }: EndpointAnswer): number | undefined {
+export function readWrongEndpoint(endpoint: Endpoint, outcome: SendOutcome): number | undefined {
   if (outcome.kind !== 'refused') return undefined
   const { code } = outcome.error
-  return isForbidden({ endpoint, outcome }) || wrongEndpointCodes[endpoint].has(code) ? code : undefined
+  return isForbidden(endpoint, outcome) || wrongEndpointCodes[endpoint].has(code) ? code : undefined
 }
 
-export interface EndpointAnswer {
-  endpoint: Endpoint
-  outcome: SendOutcome
-}
-
-function isForbidden({ endpoint, outcome }: EndpointAnswer): boolean {
+function isForbidden(endpoint: Endpoint, outcome: SendOutcome): boolean {
   if (endpoint !== 'marketing_messages' || outcome.kind !== 'refused') return false
   return outcome.accountUnusable && lacksPermission(outcome.error.code)
+}
+
+interface EndpointAnswer {
+  endpoint: Endpoint
+  outcome: SendOutcome
 }
 
 /**
@@ -151,9 +151,9 @@ function isForbidden({ endpoint, outcome }: EndpointAnswer): boolean {
  * Messages API, that is the cause; it does not keep the account from sending other templates.
  */
 export function chooseOutcome(first: EndpointAnswer, second: EndpointAnswer): SendOutcome {
-  const { outcome } = [first, second].find(isForbidden) ?? second
-  if (outcome.kind !== 'refused' || readWrongEndpoint(second) === undefined) return second.outcome
-  return isForbidden(first) || isForbidden(second) ? { ...outcome, accountUnusable: false } : outcome
+  if (readWrongEndpoint(second.endpoint, second.outcome) === undefined) return second.outcome
+  const forbidden = [first, second].find(({ endpoint, outcome }) => isForbidden(endpoint, outcome))
+  return forbidden?.outcome.kind === 'refused' ? { ...forbidden.outcome, accountUnusable: false } : second.outcome
 }
 
 type OutgoingContent = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData'>
