@@ -323,7 +323,7 @@ function describe(code: string | undefined): ServiceError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServiceError(
         'SERVICE_UNAVAILABLE',
-        'The request did not arrive in time: send headers and body within 10 seconds. Nothing was stored or sent.',
+        'The request did not arrive in time: send the headers within 10 seconds, and the body within another 10. Nothing was stored or sent.',
         { retryAfterSeconds: 1 },
       )
     case 'WAYBILL_SILENT_BODY':

@@ -48,7 +48,7 @@ export async function grantOperator(deps: AuditDeps, { email }: { email: string 
       remedy: 'Invite them to an account first: waybill owner invite ACC --email EMAIL',
     })
   if (!user.isVerified)
-    throw new ServiceError('SETTING_REFUSED', `Nobody has proved to receive emails at ${JSON.stringify(email)}.`, {
+    throw new ServiceError('SETTING_REFUSED', `The user ${JSON.stringify(email)} has not proved their email address.`, {
       remedy: 'Send them a link that proves it, then grant again: waybill owner reset-password ACC --email EMAIL',
     })
   await deps.db
