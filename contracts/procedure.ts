@@ -43,9 +43,14 @@ const mutationErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const 
 export const tooManyCalls =
   'There are too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.'
 
+/** Answers a read of an account that has used up its time for reads. */
+export function tooManyReads(seconds: number): string {
+  return `There are too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+}
+
 /** Sends are limited by their number, reads by their work, and everything else by concurrency and size. */
 const limitExamples = {
-  query: 'There are too many concurrent reads: request one page after another. Try again in 1 second.',
+  query: tooManyReads(1),
   mutation: tooManyCalls,
 } as const satisfies Record<Kind, string>
 

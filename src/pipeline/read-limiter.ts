@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { tooManyReads } from '../../contracts/procedure.ts'
 import { forgetSome } from '../platform/bounded-map.ts'
 
 /** How much of this process and its database the reads of one account may use. */
@@ -107,7 +108,7 @@ export function createReadLimiter(
   }
 
   function waitForStart(reads: AccountReads): Promise<void> {
-    if (reads.waiting.size >= limits.maxWaiting) throw tooManyReads(reads)
+    if (reads.waiting.size >= limits.maxWaiting) throw rejection(reads)
     return new Promise((resolve, reject) => {
       const start = () => {
         clearTimeout(deadline)
@@ -116,20 +117,16 @@ export function createReadLimiter(
       const deadline = setTimeout(() => {
         reads.waiting.delete(start)
         settle(reads)
-        reject(tooManyReads(reads))
+        reject(rejection(reads))
       }, limits.maxWaitMilliseconds)
       reads.waiting.add(start)
       startWaiting(reads)
     })
   }
 
-  function tooManyReads({ credit }: AccountReads): ServiceError {
+  function rejection({ credit }: AccountReads): ServiceError {
     const seconds = Math.max(1, Math.ceil(-credit / limits.workPerMillisecond / 1_000))
-    return new ServiceError(
-      'RATE_LIMIT_EXCEEDED',
-      `There are too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
-      { retryAfterSeconds: seconds },
-    )
+    return new ServiceError('RATE_LIMIT_EXCEEDED', tooManyReads(seconds), { retryAfterSeconds: seconds })
   }
 
   return {

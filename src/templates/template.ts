@@ -18,10 +18,9 @@ import type { TemplateRow } from './store.ts'
 /** Converts a row to the API's template. */
 export function toTemplate(row: TemplateRow): Template {
   const { name, language } = row
-  const template = { name, language, parameterFormat: row.parameterFormat, components: row.components }
   const reason = findObstacle(row)
-  const example = writeExample(template)
-  const sendSchema = writeSendSchema(template)
+  const example = writeExample(row)
+  const sendSchema = writeSendSchema(row)
   return {
     name,
     language,
@@ -31,7 +30,7 @@ export function toTemplate(row: TemplateRow): Template {
     ...(reason !== undefined && { reason: inEnglish(reason) }),
     // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
     ...(row.rejectedReason !== null && row.rejectedReason !== 'NONE' && { rejectedReason: row.rejectedReason }),
-    placeholders: [...listPlaceholders(template)],
+    placeholders: [...listPlaceholders(row)],
     components: row.components.map(toComponent),
     ...(example && { example }),
     ...(sendSchema && { sendSchema }),

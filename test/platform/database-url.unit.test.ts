@@ -60,6 +60,8 @@ test.each([
   { text: 'postgres://hush@a,b/d?port=1,2', says: 'must give each host its port' },
   { text: 'postgres://hush@a/d?hostaddr=10.0.0.5', says: 'has the parameter hostaddr' },
   { text: 'postgres://hush@/d?service=hushed', says: 'has the parameter service' },
+  { text: 'postgres://hush@a/d?dbname=x', says: 'has the parameter dbname' },
+  { text: 'postgres://hush@a/d?passfile=/x', says: 'has the parameter passfile' },
   { text: 'postgres://hush@a,b/d?target_session_attrs=any', says: 'target_session_attrs must be read-write' },
   { text: 'postgres://hush@a/d?target_session_attrs=standby', says: 'target_session_attrs must be read-write' },
 ])('rejects $text', ({ text, says }) => {

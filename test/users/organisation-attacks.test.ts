@@ -158,6 +158,27 @@ describe('a provider that never answers', () => {
 
     expect([begun.status, await begun.json()]).toMatchObject([400, { code: 'INVALID_OAUTH_CONFIGURATION' }])
   })
+
+  test('has a limited number of sign-ins that wait for it', async () => {
+    provider.discovery = never
+    const late = new AbortController()
+    limitSignIns(() => late.signal)
+    const node = await nodeForTest(server, { server: { oidc: provider, trustedProxies: ['loopback'] } })
+    const body = JSON.stringify({ providerId: 'oidc', callbackURL: '/settings/' })
+    const headers = { origin: node.url, 'content-type': 'application/json' }
+
+    const begun = Array.from({ length: 65 }, (_, index) =>
+      node.request('POST', '/settings/auth/sign-in/oauth2', {
+        headers: { ...headers, 'x-forwarded-for': `203.0.113.${index}` },
+        body,
+      }),
+    )
+
+    const first = await Promise.race(begun)
+    late.abort()
+    expect([first.statusCode, first.json()]).toMatchObject([400, { code: 'INVALID_OAUTH_CONFIGURATION' }])
+    await Promise.all(begun)
+  })
 })
 
 test('reads the address from the userinfo endpoint only for the subject of the ID token', async () => {

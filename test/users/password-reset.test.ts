@@ -179,7 +179,14 @@ test('sets the password of one of two links that are used at once', async () => 
   const second = await requestToken(person.email)
   expect(second).not.toBe(first)
 
-  const responses = await Promise.all([reset(first), reset(second)])
+  const started = await server.deps.db.transaction().execute(async (trx) => {
+    await sql`select from owners where email = ${person.email} for update`.execute(trx)
+    const resets = [reset(first), reset(second)]
+    // One waits for the user, the other for the links, which the first has locked.
+    await expect.poll(() => lockWaits(server.deps.db)).toHaveLength(2)
+    return { resets }
+  })
+  const responses = await Promise.all(started.resets)
 
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
 })

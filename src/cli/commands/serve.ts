@@ -62,7 +62,7 @@ export const serve = localCommand({
 
 const maxProcesses = 64
 
-function readProcesses(text: string, database: DatabaseConfig): number {
+export function readProcesses(text: string, database: DatabaseConfig): number {
   const count = text === 'auto' ? Math.min(availableParallelism(), maxProcesses) : Number(text)
   if (!Number.isInteger(count) || count < 1 || count > maxProcesses)
     throw new UsageError(`--processes takes a number from 1 to ${maxProcesses}, or auto.`)

@@ -58,6 +58,7 @@ export async function registerTrpc<P extends Procedure, Call extends ProcedureCa
         req,
         res: answersWhole(res),
         path,
+        // Of calls whose commas are encoded twice, which the check above does not see.
         maxBatchSize,
       })
     })

@@ -54,6 +54,8 @@ const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify'
 
 /** Enough for the discovery document, the token, the keys and the user, which usually take less than a second each. */
 const providerMilliseconds = 15_000
+/** Concurrent sign-ins that wait for the provider; further ones are answered as if it did not respond. */
+const maxExchanges = 64
 
 const tooManyRequests = 429
 /** The status of a request from a page of another site, or without the second factor. Neither counts as an attempt. */
@@ -63,9 +65,10 @@ const forbidden = 403
 export async function registerDashboardAuth(
   app: FastifyInstance,
   deps: AuditDeps,
-  services: AuthRouteServices,
+  { userAuth, workLimiter }: { userAuth: UserAuth; workLimiter: WorkLimiter },
   { signInLinks, oidc }: Pick<UserAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
+  const services = { userAuth, workLimiter, handle: createHandler(userAuth) }
   await app.register((auth, _options, done) => {
     for (const route of [...served, ...(oidc ? servedForOidc : []), ...(signInLinks ? servedForLinks : [])])
       auth.route({
@@ -80,11 +83,14 @@ export async function registerDashboardAuth(
 interface AuthRouteServices {
   userAuth: UserAuth
   workLimiter: WorkLimiter
+  handle: HandleInTime
 }
+
+type HandleInTime = (request: Request, answerLate: AuthRoute['answerLate']) => Promise<Response>
 
 async function forward(
   deps: AuditDeps,
-  { userAuth, workLimiter }: AuthRouteServices,
+  { userAuth, workLimiter, handle }: AuthRouteServices,
   route: AuthRoute,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -92,7 +98,7 @@ async function forward(
   const network = await chargeNetwork(workLimiter, request)
   const forwarded = workLimiter.measure(network, sizeOf(request), () => toRequest(route, request))
   const user = route.audit === undefined ? undefined : await userAuth.findSession(forwarded.headers)
-  const response = await handleInTime(userAuth, forwarded, route.answerLate)
+  const response = await handle(forwarded, route.answerLate)
   if (route.audit !== undefined && user && (await isRecorded(deps, user, response))) {
     const outcome = response.ok ? 'done' : 'refused'
     await recordOwnChange(deps, user, { what: route.audit, address: request.ip, outcome })
@@ -105,11 +111,19 @@ async function forward(
   return response.text()
 }
 
-/** better-auth itself would wait for the provider for minutes, and so would the user. */
-function handleInTime(userAuth: UserAuth, request: Request, answerLate: AuthRoute['answerLate']): Promise<Response> {
-  const handling = userAuth.handle(request)
-  if (!answerLate) return handling
-  return Promise.race([handling, once(AbortSignal.timeout(providerMilliseconds), 'abort').then(answerLate)])
+/**
+ * better-auth itself would wait for the provider for minutes, and so would the user. Its requests to the provider continue
+ * after the answer, so they are limited.
+ */
+function createHandler(userAuth: UserAuth): HandleInTime {
+  let exchanges = 0
+  return (request, answerLate) => {
+    if (!answerLate) return userAuth.handle(request)
+    if (exchanges >= maxExchanges) return Promise.resolve(answerLate())
+    exchanges += 1
+    const handling = userAuth.handle(request).finally(() => (exchanges -= 1))
+    return Promise.race([handling, once(AbortSignal.timeout(providerMilliseconds), 'abort').then(answerLate)])
+  }
 }
 
 /** Members must not be able to fill the audit logs of their accounts with requests that no limit has counted. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import { isDatabaseUnavailable, mayHaveCommitted, isTransient } from '../../../src/platform/db/errors.ts'
-import { isPasswordRejected } from '../../../src/platform/db/connect/passwords.ts'
+import { findConnectProblem, recordConnectFailure } from '../../../src/platform/db/connect/connect-failure.ts'
 
 test.each([
   { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
@@ -21,13 +21,16 @@ test.each([
 )
 
 test.each([
-  { code: '28P01', message: 'password authentication failed for user "waybill"', rejected: true },
+  { code: '28P01', message: 'password authentication failed for user "waybill"', says: 'rejected the password' },
   // Amazon RDS verifies tokens by PAM.
-  { code: '28000', message: 'PAM authentication failed for user "waybill"', rejected: true },
-  { code: '28000', message: 'Peer authentication failed for user "waybill"', rejected: false },
-  { code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.5"', rejected: false },
-])('"$message" is about the password: $rejected', ({ code, message, rejected }) => {
-  expect(isPasswordRejected(Object.assign(new Error(message), { code }))).toBe(rejected)
+  { code: '28000', message: 'PAM authentication failed for user "waybill"', says: 'rejected the password' },
+  { code: '28000', message: 'Peer authentication failed for user "waybill"', says: 'does not accept user' },
+  { code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.5"', says: 'does not accept user' },
+])('says of "$message" that PostgreSQL $says', ({ code, message, says }) => {
+  const error = Object.assign(new Error(message), { code })
+  const target = { host: 'db.example.com', port: 5432, database: 'waybill', user: 'waybill' }
+
+  expect(findConnectProblem(recordConnectFailure(error, target))?.message).toContain(says)
 })
 
 test.each([

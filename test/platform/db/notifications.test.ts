@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import {
   createLocalNotifications,
   createNotifications,
@@ -61,21 +61,22 @@ async function findListeners(): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-test('closes even if PostgreSQL does not respond', async () => {
+// The test stops a process of PostgreSQL, which must run on this machine.
+test.skipIf(process.env['TEST_DATABASE_URL'] !== undefined)('closes even if PostgreSQL does not respond', async () => {
   const notifications = open()
   const listener = vi.fn<() => void>()
   notifications.listen('deliveries', listener)
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
   // Those of the tests before may still be closing.
-  await expect.poll(findListeners).toHaveLength(1)
-  const [pid = 0] = await findListeners()
+  const pid = await vi.waitFor(async () => {
+    const [only, ...others] = await findListeners()
+    if (only === undefined || others.length > 0) throw new Error('there is not exactly one listener')
+    return only
+  })
+  onTestFinished(() => void process.kill(pid, 'SIGCONT'))
 
   process.kill(pid, 'SIGSTOP')
-  try {
-    await notifications.close()
-  } finally {
-    process.kill(pid, 'SIGCONT')
-  }
+  await notifications.close()
 })
 
 test('combines consecutive notifications and never drops the last one', async () => {

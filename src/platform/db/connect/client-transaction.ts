@@ -22,18 +22,22 @@ export async function runTransaction<Result>(
   onBroken: () => void,
 ): Promise<Result> {
   const transaction = await transactionOn(client)
+  let result: Result
+  let command: string
   try {
     await client.query('begin')
     transaction.isActive = true
-    const result = await work(transaction.trx).finally(() => (transaction.isActive = false))
-    const { command } = await client.query('commit')
-    // The answer to the commit of a transaction in which a statement failed.
-    if (command === 'ROLLBACK') throw new AbortedTransactionError()
-    return result
+    result = await work(transaction.trx)
+    transaction.isActive = false
+    ;({ command } = await client.query('commit'))
   } catch (error) {
-    if (!(error instanceof AbortedTransactionError)) await client.query('rollback').catch(onBroken)
+    transaction.isActive = false
+    await client.query('rollback').catch(onBroken)
     throw error
   }
+  // The answer to the commit of a transaction in which a statement failed.
+  if (command === 'ROLLBACK') throw new AbortedTransactionError()
+  return result
 }
 
 function transactionOn(client: pg.PoolClient): Promise<ReusedTransaction> {
@@ -49,14 +53,16 @@ async function createTransaction(client: pg.PoolClient): Promise<ReusedTransacti
   await driver.init()
   const connection = await driver.acquireConnection()
   const executor = new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), {
-    provideConnection: (consume) => whileActive(() => consume(connection)),
+    provideConnection: (consume) => (transaction.isActive ? consume(connection) : rejectEnded()),
   })
   const trx = new Transaction<Database>({ config: { dialect }, dialect, driver, executor })
   const transaction: ReusedTransaction = { trx, isActive: false }
-  const whileActive = <Result>(run: () => Promise<Result>): Promise<Result> =>
-    transaction.isActive ? run() : Promise.reject(new Error('the transaction has ended'))
   runDirectly(trx, {
-    run: (text, values) => whileActive(() => client.query<object>(text, values).then(rowsOf)),
+    run: (text, values) => (transaction.isActive ? client.query<object>(text, values).then(rowsOf) : rejectEnded()),
   })
   return transaction
+}
+
+function rejectEnded(): Promise<never> {
+  return Promise.reject(new Error('the transaction has ended'))
 }

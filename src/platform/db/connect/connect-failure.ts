@@ -1,5 +1,5 @@
 import { NoWritableHostError } from './hosts.ts'
-import { type ConnectionTarget, DatabasePasswordError, isPasswordRejected } from './passwords.ts'
+import { type ConnectionTarget, DatabasePasswordError } from './passwords.ts'
 
 /** Why a connection could not be opened, and what to do about it. */
 export interface ConnectProblem {
@@ -79,11 +79,6 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
       message: `${server} does not support TLS`,
       fix: 'Enable ssl in PostgreSQL, or set sslmode=disable in DATABASE_URL if the network between them is trusted.',
     }
-  if (isPasswordRejected(error))
-    return {
-      message: `PostgreSQL rejected the password of user "${user}"`,
-      fix: 'Check the password in DATABASE_URL, in PGPASSWORD, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
-    }
   if (untrusted.has(code)) return { message: `the certificate of ${server} is not trusted`, fix: certificateOptions }
   switch (code) {
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
@@ -125,6 +120,8 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
         message: `${server} is a standby or read-only`,
         fix: 'Set DATABASE_URL to the primary, or to all servers of the cluster.',
       }
+    case '28P01':
+      return describeWrongPassword(user)
     case '28000':
       return describeRejection(message, server, user)
     case '3D000':
@@ -156,7 +153,16 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
   }
 }
 
-/** The message of the server says which kind of connection `pg_hba.conf` allows. */
+function describeWrongPassword(user: string): ConnectProblem {
+  return {
+    message: `PostgreSQL rejected the password of user "${user}"`,
+    fix: 'Check the password in DATABASE_URL, in PGPASSWORD, in the file that PGPASSFILE names, or what DATABASE_PASSWORD_COMMAND prints. Percent-encode special characters in a URL, such as %2F for a slash.',
+  }
+}
+
+const withoutPassword = /^(?:peer|ident|certificate|gssapi|sspi) /i
+
+/** Only the message of the server says which kind of connection `pg_hba.conf` allows, and whether the password is wrong. */
 function describeRejection(message: string, server: string, user: string): ConnectProblem {
   if (message.includes('no encryption'))
     return {
@@ -168,6 +174,7 @@ function describeRejection(message: string, server: string, user: string): Conne
       message: `${server} requires a client certificate`,
       fix: 'Add sslcert=FILE and sslkey=FILE to DATABASE_URL.',
     }
+  if (message.includes('authentication failed') && !withoutPassword.test(message)) return describeWrongPassword(user)
   return {
     message: `${server} does not accept user "${user}" from this machine`,
     fix: 'Check the user in DATABASE_URL, and pg_hba.conf or the access rules of your provider.',

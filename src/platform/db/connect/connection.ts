@@ -5,7 +5,7 @@ import type { PostgresConfig } from '../../config.ts'
 import type { Host } from '../../database-url.ts'
 import { recordConnectFailure } from './connect-failure.ts'
 import { ReadOnlyServerError, WritableHost } from './hosts.ts'
-import { type ConnectionTarget, PasswordCommand, readPasswordFile } from './passwords.ts'
+import { type ConnectionTarget, isUserRejected, PasswordCommand, readPasswordFile } from './passwords.ts'
 import { readTls } from './tls.ts'
 
 /** Where new connections get their password if the URL has none. PGPASSWORD takes precedence. */
@@ -155,10 +155,8 @@ export class AuthenticatedClient extends pg.Client {
   }
 
   #explain(error: Error): Error {
-    // 28000 may be about the password, too: only some servers say so, and in their own language.
-    const isRejected = 'code' in error && (error.code === '28P01' || error.code === '28000')
     // By now `pg` has replaced the function with the password that it returned.
-    if (isRejected && typeof this.password === 'string') void this.#passwords?.reject(this.password)
+    if (isUserRejected(error) && typeof this.password === 'string') void this.#passwords?.reject(this.password)
     return recordConnectFailure(error, this.#target())
   }
 }

@@ -187,14 +187,11 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-const withoutPassword = /^(?:peer|ident|certificate|gssapi|sspi) /i
-
 /**
- * Returns whether the server did not accept the password of a new connection. It has a code of its own only for passwords
- * that PostgreSQL keeps: PAM, as used by Amazon RDS for tokens, LDAP and RADIUS share theirs with other rejections.
+ * Returns whether the server rejected the user of a new connection, possibly because of the password: PAM, as used by
+ * Amazon RDS for tokens, LDAP and RADIUS have the code 28000 for it, and describe it in the language of the server.
  */
-export function isPasswordRejected(error: unknown): boolean {
+export function isUserRejected(error: unknown): boolean {
   const code = codeOf(error)
-  if (code !== '28000' || !(error instanceof Error)) return code === '28P01'
-  return /authentication failed/.test(error.message) && !withoutPassword.test(error.message)
+  return code === '28P01' || code === '28000'
 }

@@ -6,7 +6,7 @@ import type { Database } from '../schema.ts'
 import { nameOf } from '../statement.ts'
 import { runTransaction } from './client-transaction.ts'
 import type { Passwords } from './connection.ts'
-import { isPasswordRejected } from './passwords.ts'
+import { isUserRejected } from './passwords.ts'
 import { IdleClients } from './idle-clients.ts'
 
 /** Measured: more concurrent calls of one statement gain nothing on two cores. */
@@ -127,7 +127,7 @@ export class SharedPool implements PostgresPool {
     // Connections may have been released in the meantime.
     const connect = () => this.#idle.take() ?? this.#pool.connect()
     return Promise.resolve(connect()).catch(async (error: unknown) => {
-      if (!isPasswordRejected(error)) throw error
+      if (!isUserRejected(error)) throw error
       // The password may have changed since it was read, so it is read once more.
       await passwords.prepare()
       return connect()
