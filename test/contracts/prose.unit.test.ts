@@ -135,7 +135,6 @@ const searching = [
   'src/media/whatsapp-media-ids.ts',
   // Of PostgreSQL, PgBouncer, pg and PGlite, where they have no code.
   'src/platform/db/connect/connect-failure.ts',
-  'src/platform/db/connect/passwords.ts',
   'src/platform/db/connect/session.ts',
   'src/platform/db/errors.ts',
   // Of the version before, which stored no fact.

@@ -7,6 +7,7 @@ import {
   type Notifications,
 } from '../../../src/platform/db/notifications.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -68,7 +69,7 @@ test.skipIf(process.env['TEST_DATABASE_URL'] !== undefined)('closes even if Post
   notifications.listen('deliveries', listener)
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
   // Those of the tests before may still be closing.
-  const pid = await vi.waitFor(async () => {
+  const pid = await eventually(async () => {
     const [only, ...others] = await findListeners()
     if (only === undefined || others.length > 0) throw new Error('there is not exactly one listener')
     return only
