@@ -16,6 +16,8 @@ export class ChaosNode {
   readyAt = 0
   /** How often it was started. */
   life = 0
+  /** The lines of the last process that listened. */
+  output: readonly string[] = []
   readonly #index: number
   readonly #environment: Record<string, string>
   readonly #args: string[]
@@ -56,6 +58,7 @@ export class ChaosNode {
       const serving = await startServe(environment, this.#args, (child) => (this.#child = child))
       if (!isMine() || this.state !== 'starting') return true
       this.state = 'up'
+      this.output = serving.output
       this.readyAt = Date.now()
       this.#note('ready')
       void serving.exited.then(({ code, signal }) => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFailed, test } from 'vitest'
 import { runUnderLoad, type ServiceParts } from '../chaos/campaign.ts'
 import { countFigures, toReport } from '../chaos/report.ts'
 import { type Cluster, type LeaderFault, startCluster } from './cluster.ts'
@@ -11,6 +11,8 @@ import { type Cluster, type LeaderFault, startCluster } from './cluster.ts'
 const faults = ['kill', 'pause', 'cut off', 'kill', 'cut off'] as const satisfies LeaderFault[]
 /** Messages of the load before the next fault. */
 const messagesBetween = 200
+/** Longer than the cluster may take until it can commit. */
+const longestPause = 180_000
 
 test('loses and doubles nothing while the leaders of a cluster fail', async () => {
   requireInstalled()
@@ -18,6 +20,8 @@ test('loses and doubles nothing while the leaders of a cluster fail', async () =
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-failovers-'))
   resources.defer(() => rm(folder, { recursive: true, force: true }))
   const cluster = resources.use(await startCluster())
+  // After a timeout, it still runs.
+  onTestFailed(async () => console.error(await cluster.describe()))
 
   const { entries, violations, result } = await runUnderLoad(
     {
@@ -46,11 +50,18 @@ interface Resumed {
   sent: string
 }
 
-async function failLeaders(cluster: Cluster, { load, ledger }: ServiceParts): Promise<Resumed[]> {
+async function failLeaders(cluster: Cluster, { nodes, load, ledger }: ServiceParts): Promise<Resumed[]> {
   const resumed: Resumed[] = []
   const waitForSends = async (count: number) => {
-    const before = load.answered.size
-    while (load.answered.size < before + count) await delay(10)
+    const goal = load.answered.size + count
+    let sent = load.answered.size
+    let endsAt = Date.now() + longestPause
+    while (sent < goal) {
+      await delay(10)
+      if (load.answered.size > sent) endsAt = Date.now() + longestPause
+      sent = load.answered.size
+      if (Date.now() > endsAt) throw new Error(await describeStandstill(cluster, nodes))
+    }
   }
   for (const fault of faults) {
     await waitForSends(messagesBetween)
@@ -66,6 +77,11 @@ async function failLeaders(cluster: Cluster, { load, ledger }: ServiceParts): Pr
   }
   await waitForSends(messagesBetween)
   return resumed
+}
+
+async function describeStandstill(cluster: Cluster, nodes: ServiceParts['nodes']): Promise<string> {
+  const processes = nodes.map(({ state, output }) => [state, ...output.slice(-10)].join('\n'))
+  return ['no send was acknowledged', await cluster.describe(), ...processes].join('\n')
 }
 
 /** The test has a command of its own, so it fails where it cannot run. */

@@ -17,10 +17,12 @@ export interface Cluster extends AsyncDisposable {
   url: string
   /** Takes the leader away, and resolves when another one is promoted. */
   failLeader(fault: LeaderFault): Promise<Failover>
+  /** The state of each member, then the last lines of its logs. */
+  describe(): Promise<string>
 }
 
 interface Failover {
-  /** Resolves when the new leader has committed a transaction, for which it needs a synchronous standby. */
+  /** Resolves when a leader has committed a transaction, for which it needs a synchronous standby. */
   hasCommitted: Promise<void>
   /** Brings the old leader back, and resolves when all members work. */
   restore: () => Promise<void>
@@ -51,15 +53,16 @@ export async function startCluster(): Promise<Cluster> {
       const leader = await findLeader(members)
       const others = members.filter((member) => member !== leader)
       await begin(leader, fault)
-      await until('another leader', async () => (await findLeaders(others)).length === 1)
+      await until('another leader', others, async () => (await findLeaders(others)).length === 1)
       return {
-        hasCommitted: commitOn(await findLeader(others)),
+        hasCommitted: waitForCommit(others),
         restore: async () => {
           await end(leader, fault)
           await waitUntilWhole(members)
         },
       }
     },
+    describe: () => describe(members),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
@@ -97,7 +100,7 @@ async function startEtcd(folder: string, resources: AsyncDisposableStack): Promi
     etcd.kill('SIGKILL')
     await exited
   })
-  await until('etcd', () =>
+  await until('etcd', [], () =>
     request(`${url}/health`).then(
       ({ statusCode }) => statusCode === 200,
       () => false,
@@ -120,21 +123,8 @@ async function findLeader(members: readonly Member[]): Promise<Member> {
   return leader
 }
 
-async function waitUntilWhole(members: readonly Member[]): Promise<void> {
-  let stuckAt = Date.now() + timeToFollow
-  const becomesWhole = async () => {
-    if (await isWhole(members)) return true
-    if (Date.now() > stuckAt) {
-      stuckAt = Date.now() + timeToFollow
-      await copyStuck(members)
-    }
-    return false
-  }
-  await until('a leader and two standbys', becomesWhole).catch(async (error: unknown) => {
-    const statuses = await Promise.all(members.map((member) => member.describe()))
-    const logs = await Promise.all(members.map((member) => member.readLog()))
-    throw new Error([...statuses, ...logs].join('\n'), { cause: error })
-  })
+function waitUntilWhole(members: readonly Member[]): Promise<void> {
+  return untilHelped('a leader and two standbys', members, () => isWhole(members))
 }
 
 /** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
@@ -155,17 +145,52 @@ async function copyStuck(members: readonly Member[]): Promise<void> {
   for (const member of members) if (!working.has(member.name)) await member.copyAnew()
 }
 
+/** If the leader is demoted before it has committed, the next one is asked. */
+function waitForCommit(members: readonly Member[]): Promise<void> {
+  let commit: 'none' | 'waiting' | 'done' = 'none'
+  return untilHelped('a commit', members, async () => {
+    const [leader] = await findLeaders(members)
+    if (leader && commit === 'none') {
+      commit = 'waiting'
+      void commitOn(leader).then(
+        () => (commit = 'done'),
+        () => (commit = 'none'),
+      )
+    }
+    return commit === 'done'
+  })
+}
+
 async function commitOn({ port }: Member): Promise<void> {
   const url = `postgres://${superuser.username}:${superuser.password}@127.0.0.1:${port}/postgres`
   await run(url, `select pg_logical_emit_message(true, 'cluster', 'committed')`)
 }
 
-async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+/** Does what the operator of the cluster would do, whose standby may be stuck. */
+function untilHelped(what: string, members: readonly Member[], isTrue: () => Promise<boolean>): Promise<void> {
+  let stuckAt = Date.now() + timeToFollow
+  return until(what, members, async () => {
+    if (await isTrue()) return true
+    if (Date.now() > stuckAt) {
+      stuckAt = Date.now() + timeToFollow
+      await copyStuck(members)
+    }
+    return false
+  })
+}
+
+async function until(what: string, members: readonly Member[], isTrue: () => Promise<boolean>): Promise<void> {
   const endsAt = Date.now() + patience
   while (!(await isTrue())) {
-    if (Date.now() > endsAt) throw new Error(`the cluster did not get ${what}`)
+    if (Date.now() > endsAt) throw new Error(`the cluster did not get ${what}\n${await describe(members)}`)
     await delay(50)
   }
+}
+
+async function describe(members: readonly Member[]): Promise<string> {
+  const statuses = await Promise.all(members.map((member) => member.describe()))
+  const logs = await Promise.all(members.map((member) => member.readLog()))
+  return [...statuses, ...logs].join('\n')
 }
 
 async function begin(leader: Member, fault: LeaderFault): Promise<void> {
