@@ -27,7 +27,7 @@ interface Start {
 export async function startTraced(args: string[], environment: Record<string, string>): Promise<TracedProcess> {
   await using resources = new AsyncDisposableStack()
   const port = await freePort()
-  const nodeArgs = [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']
+  const nodeArgs = ['--no-flush-bytecode', `--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']
   const running = resources.use(await startProcess('src/cli/waybill.js', { args, environment, nodeArgs }))
   const inspector = resources.use(await connectInspector(`http://127.0.0.1:${port}`))
   const kept = resources.move()
