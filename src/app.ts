@@ -1,18 +1,15 @@
 import type { Deps } from './deps.ts'
 import { createMediaServices } from './media/services.ts'
-import { isContentPurpose } from './messages/contents/content.ts'
 import { noSendJournal } from './messages/send-journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createNotifications } from './platform/db/notifications.ts'
 import { openDatabase } from './platform/db/database.ts'
-import { isEmailPurpose } from './platform/email/outbox.ts'
 import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { useProxiesForFetch } from './platform/proxy.ts'
-import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
+import { createSecretBox } from './platform/secrets.ts'
 import type { Tracing } from './platform/telemetry/tracing.ts'
-import { isPostPurpose } from './webhooks/alerts/chat/outbox.ts'
 import { createWebhookSender, traceWebhookSender } from './webhooks/sender/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -48,10 +45,7 @@ export function buildApp(
     notifications,
     // The server opens a journal when it starts. A command that sends a test message has none.
     sendJournal: noSendJournal,
-    secrets: cacheSecrets(
-      createSecretBox(secretKeysOf(config), randomBytes),
-      (purpose) => !isEmailPurpose(purpose) && !isPostPurpose(purpose) && !isContentPurpose(purpose),
-    ),
+    secrets: createSecretBox(secretKeysOf(config), randomBytes),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,

@@ -10,6 +10,8 @@ export interface SecretBox {
   encrypt(plaintext: string, purpose: string): string
   /** Throws if no key of the ring produced this ciphertext, or if it was changed or moved. */
   decrypt(ciphertext: string, purpose: string): string
+  /** Keeps the plaintext in memory, for secrets that are used thousands of times a second. Not for what people wrote. */
+  decryptCached(ciphertext: string, purpose: string): string
   /** Returns whether the first key of the ring produced this ciphertext; false after a rotation. */
   isCurrent(ciphertext: string): boolean
   /**
@@ -21,6 +23,7 @@ export interface SecretBox {
 
 const nonceBytes = 12
 const tagBytes = 16
+const maxCached = 10_000
 
 /**
  * Creates a secret box from keys of 32 bytes. The first key encrypts and all keys decrypt, so that keys can be rotated.
@@ -31,7 +34,8 @@ export function createSecretBox(
 ): SecretBox {
   const ring = new Map(keys.map((key) => [keyId(key), key]))
   const current = keyId(keys[0])
-  return {
+  const cache = new BoundedMap<string, { purpose: string; plaintext: string }>(maxCached)
+  const box: SecretBox = {
     encrypt(plaintext, purpose) {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', keys[0], nonce).setAAD(Buffer.from(purpose))
@@ -49,6 +53,14 @@ export function createSecretBox(
       decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-tagBytes))
       return decipher.update(sealed.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
     },
+    decryptCached(ciphertext, purpose) {
+      const known = cache.get(ciphertext)
+      // The purpose is bound to the ciphertext.
+      if (known?.purpose === purpose) return known.plaintext
+      const plaintext = box.decrypt(ciphertext, purpose)
+      cache.set(ciphertext, { purpose, plaintext })
+      return plaintext
+    },
     isCurrent: (ciphertext) => ciphertext.split('.')[1] === current,
     fingerprints(text, purpose) {
       const [first, ...others] = keys
@@ -56,6 +68,7 @@ export function createSecretBox(
       return [fingerprint(first), ...others.map(fingerprint)]
     },
   }
+  return box
 }
 
 export class UnknownSecretKeyError extends Error {
@@ -71,34 +84,12 @@ function keyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8)
 }
 
-/** Returns undefined if no key of the ring decrypts the ciphertext. */
+/** As `decryptCached`, but returns undefined if no key of the ring decrypts the ciphertext. */
 export function tryDecrypt(box: SecretBox, ciphertext: string, purpose: string): string | undefined {
   try {
-    return box.decrypt(ciphertext, purpose)
+    return box.decryptCached(ciphertext, purpose)
   } catch {
     return undefined
-  }
-}
-
-const maxCached = 10_000
-
-/**
- * Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. `isCached` must return
- * false for secrets that should not stay in memory, such as emails with links.
- */
-export function cacheSecrets(box: SecretBox, isCached: (purpose: string) => boolean): SecretBox {
-  const cache = new BoundedMap<string, { purpose: string; plaintext: string }>(maxCached)
-  return {
-    ...box,
-    decrypt(ciphertext, purpose) {
-      if (!isCached(purpose)) return box.decrypt(ciphertext, purpose)
-      const known = cache.get(ciphertext)
-      // The purpose is bound to the ciphertext.
-      if (known?.purpose === purpose) return known.plaintext
-      const plaintext = box.decrypt(ciphertext, purpose)
-      cache.set(ciphertext, { purpose, plaintext })
-      return plaintext
-    },
   }
 }
 

@@ -26,7 +26,7 @@ export function openSecret(
   { ciphertext, purpose }: { ciphertext: string; purpose: string },
 ): string | undefined {
   try {
-    return secrets.decrypt(ciphertext, purpose)
+    return secrets.decryptCached(ciphertext, purpose)
   } catch (error) {
     log.error({ err: error, ...ref }, 'could not decrypt a stored secret; run: waybill doctor')
     return undefined

@@ -6,13 +6,6 @@ import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { TemplateText } from '../../templates/placeholders.ts'
 import { renderMessage } from '../../templates/preview.ts'
 
-const purposeStart = 'content of '
-
-/** Returns whether a secret is a message content. Contents are read once and should not stay in memory. */
-export function isContentPurpose(purpose: string): boolean {
-  return purpose.startsWith(purposeStart)
-}
-
 /** Identifies the message of a content. It is authenticated by the encryption, so that contents cannot be swapped. */
 interface ContentId {
   accountId: string
@@ -20,7 +13,7 @@ interface ContentId {
 }
 
 function contentPurpose({ accountId, messageId }: ContentId): string {
-  return `${purposeStart}${accountId} ${messageId}`
+  return `content of ${accountId} ${messageId}`
 }
 
 /**

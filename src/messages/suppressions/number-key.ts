@@ -113,7 +113,7 @@ export async function findHashKey(db: Kysely<Database>, secrets: SecretBox): Pro
 }
 
 function openHashKey(secrets: SecretBox, ciphertext: string): HashKey {
-  return Buffer.from(secrets.decrypt(ciphertext, purpose), 'base64url')
+  return Buffer.from(secrets.decryptCached(ciphertext, purpose), 'base64url')
 }
 
 /**

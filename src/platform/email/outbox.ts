@@ -165,13 +165,6 @@ export async function listEmailSecrets(db: Kysely<Database>) {
   }))
 }
 
-const purposePrefix = 'emails.content:'
-
 function contentPurpose(id: string): string {
-  return purposePrefix + id
-}
-
-/** Returns whether secrets of this purpose are contents of emails, which can have links that sign in. */
-export function isEmailPurpose(purpose: string): boolean {
-  return purpose.startsWith(purposePrefix)
+  return `emails.content:${id}`
 }

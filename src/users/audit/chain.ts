@@ -131,7 +131,7 @@ export async function readAuditKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'
 
 function openKey(secrets: Deps['secrets'], { id, keyEncrypted }: AuditKeyRow): AuditKey[] {
   try {
-    return [{ id, key: Buffer.from(secrets.decrypt(keyEncrypted, purposeOf(id)), 'base64url') }]
+    return [{ id, key: Buffer.from(secrets.decryptCached(keyEncrypted, purposeOf(id)), 'base64url') }]
   } catch {
     return []
   }

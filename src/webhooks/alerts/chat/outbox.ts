@@ -134,13 +134,6 @@ export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecre
   }))
 }
 
-const purposePrefix = 'chat_posts.content:'
-
 function contentPurpose(id: string): string {
-  return purposePrefix + id
-}
-
-/** Returns whether a secret is the content of a post. It is read only once, so it need not be cached. */
-export function isPostPurpose(purpose: string): boolean {
-  return purpose.startsWith(purposePrefix)
+  return `chat_posts.content:${id}`
 }
