@@ -8,8 +8,8 @@ export interface TestSmtpServer {
   config: MailConfig
   /** Every accepted email, oldest first. */
   received: ReceivedEmail[]
-  /** While set, the server responds to the recipient or the content of every email with this reply code. */
-  refuse: { recipient?: number; content?: number }
+  /** While set, the server responds to the recipient or the content of every email with this reply code and text. */
+  refuse: { recipient?: number; content?: number; text?: string }
   /** While true, it accepts the content of an email and never responds. */
   stalls: boolean
   close(): Promise<void>
@@ -47,7 +47,7 @@ export async function startSmtpServer({ tls = 'none', auth, port = 0 }: SmtpOpti
       username === auth?.user && password === auth?.pass
         ? done(null, { user: username })
         : done(Object.assign(new Error('wrong credentials'), { responseCode: 535 })),
-    onRcptTo: (_address, _session, done) => done(toError(smtp.refuse.recipient)),
+    onRcptTo: (_address, _session, done) => done(toError(smtp.refuse.recipient, smtp.refuse.text)),
     onData: (stream, session, done) => {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -86,8 +86,8 @@ export async function startSmtpServer({ tls = 'none', auth, port = 0 }: SmtpOpti
   return smtp
 }
 
-function toError(responseCode: number | undefined): Error | null {
-  return responseCode === undefined ? null : Object.assign(new Error('not now'), { responseCode })
+function toError(responseCode: number | undefined, text = 'not now'): Error | null {
+  return responseCode === undefined ? null : Object.assign(new Error(text), { responseCode })
 }
 
 function read(raw: string, envelope: { from: string; to: string[] }): ReceivedEmail {

@@ -120,6 +120,12 @@ async function withDeadline(work: Promise<unknown>, milliseconds: number): Promi
 }
 
 /**
+ * Enhanced status codes (RFC 3463) of a sender or a policy. Postfix, for example, checks the sender only when it gets the
+ * recipient.
+ */
+const aboutSender = /^5\d\d[ -]5\.(?:1\.[78]|7\.\d+)\b/
+
+/**
  * Only a refused recipient or content concerns the email itself. Wrong credentials, a missing STARTTLS or a refused
  * sender are configuration errors, so the email can still be sent later.
  */
@@ -129,10 +135,12 @@ function toMailError(error: unknown): MailError {
     message = '',
     code = 'UNKNOWN',
     command,
+    response = '',
     responseCode,
     permanent,
   } = (error ?? {}) as Partial<NodemailerFailure>
-  const isRefusal = (code === 'EENVELOPE' && command === 'RCPT TO') || code === 'EMESSAGE'
+  const isRefusal =
+    (code === 'EENVELOPE' && command === 'RCPT TO' && !aboutSender.test(response)) || code === 'EMESSAGE'
   return new MailError(message, {
     isRefusal,
     permanent: isRefusal && permanent === true,
@@ -147,6 +155,8 @@ interface NodemailerFailure {
   code: string
   /** The SMTP command that was refused. */
   command: string
+  /** All lines of the server's reply. */
+  response: string
   responseCode: number
   permanent: boolean
 }

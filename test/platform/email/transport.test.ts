@@ -102,6 +102,8 @@ test('reports wrong credentials as a failure that a new configuration fixes', as
 
 test.each([
   { refuse: { recipient: 550 }, permanent: true },
+  { refuse: { recipient: 550, text: '5.1.1 <ada@example.com>: Recipient address rejected' }, permanent: true },
+  { refuse: { recipient: 553, text: '5.7.1 <waybill@example.com>: Sender address rejected' }, permanent: false },
   { refuse: { recipient: 451 }, permanent: false },
   { refuse: { content: 554 }, permanent: true },
   { refuse: { content: 452 }, permanent: false },
