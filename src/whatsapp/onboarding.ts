@@ -121,9 +121,9 @@ export interface Onboarding {
   subscribeApp(waba: WabaAccess): Promise<ReadOutcome<void>>
   /** Undefined if the app has no callback URL for WhatsApp. */
   getAppSubscription(app: MetaApp): Promise<ReadOutcome<AppSubscription | undefined>>
-  /** Sets the app's callback URL. WhatsApp performs the handshake with it before it responds. */
-  subscribeCallback(
-    app: MetaApp,
-    callback: { url: string; verifyToken: string; fields: readonly string[] },
-  ): Promise<ReadOutcome<void>>
+  /**
+   * Sets the app's callback URL, and returns the fields that it is subscribed to. WhatsApp performs the handshake with the
+   * URL before it responds.
+   */
+  subscribeCallback(app: MetaApp, callback: { url: string; verifyToken: string }): Promise<ReadOutcome<string[]>>
 }

@@ -93,7 +93,7 @@ const onboarding: Onboarding = {
   subscribeApp: () => Promise.resolve({ ok: true, value: undefined }),
   refreshToken: () => Promise.reject(new Error('no test refreshes')),
   getAppSubscription: () => Promise.resolve({ ok: true, value: undefined }),
-  subscribeCallback: () => Promise.resolve({ ok: true, value: undefined }),
+  subscribeCallback: () => Promise.resolve({ ok: true, value: ['messages'] }),
 }
 
 export const unreachable = {

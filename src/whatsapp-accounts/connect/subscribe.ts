@@ -2,13 +2,7 @@ import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../contract
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { type Fact, withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
-import {
-  callbackFields,
-  callbackPath,
-  callbackPathOf,
-  requiredCallbackFields,
-} from '../../whatsapp/callbacks/subscription.ts'
-import type { MetaApp } from '../../whatsapp/onboarding.ts'
+import { callbackFields, callbackPath, callbackPathOf } from '../../whatsapp/callbacks/subscription.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import { saveHealth, toAdviceColumns, toNumberHealth } from '../health/store.ts'
 import { findWhatsAppAccount, type WhatsAppAccountRef, type WhatsAppAccountRow } from '../store.ts'
@@ -82,30 +76,16 @@ export async function configureCallback(deps: StepDeps, ref: WhatsAppAccountRef)
     await saveForToken(deps, stored, token.columns)
     return withManualSetup(toAdvice(connectFacts.appUnknown), enter)
   }
-  const { fields, outcome } = await subscribeCallback(deps, app, { url, verifyToken })
+  const outcome = await deps.whatsapp.subscribeCallback(app, { url, verifyToken })
   const advice = outcome.ok ? undefined : explainCallbackFailure(outcome)
   await saveForToken(deps, stored, {
     ...token.columns,
     callbackCheckedAt: deps.now(),
     ...toAdviceColumns('callback', advice),
-    ...(outcome.ok && { callbackUrl: url, callbackFields: [...fields] }),
+    ...(outcome.ok && { callbackUrl: url, callbackFields: outcome.value }),
   })
   if (advice) return { ok: false, ...withFacts({ ...advice }), enter }
   return { ok: true, ...withFacts({ message: connectFacts.callbackSet({ url }) }) }
-}
-
-/** Without the optional field if Meta does not know it, or does not offer it to the app (100). */
-async function subscribeCallback(
-  { whatsapp }: Pick<StepDeps, 'whatsapp'>,
-  app: MetaApp,
-  callback: { url: string; verifyToken: string },
-) {
-  const subscribe = async (fields: readonly string[]) => ({
-    fields,
-    outcome: await whatsapp.subscribeCallback(app, { ...callback, fields: [...fields] }),
-  })
-  const all = await subscribe(callbackFields)
-  return all.outcome.ok || all.outcome.error?.code !== 100 ? all : subscribe(requiredCallbackFields)
 }
 
 function withManualSetup({ message, fix }: Advice, enter: CallbackStep['enter']): CallbackStep {

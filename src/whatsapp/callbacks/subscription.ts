@@ -14,11 +14,11 @@ export const requiredCallbackFields = [
   'user_preferences',
 ] as const
 
-/**
- * All fields to subscribe to. An app works without `standby`, which reports only whether another app answers conversations
- * (autumn reference, section 5.4), so its absence is not a problem.
- */
-export const callbackFields = [...requiredCallbackFields, 'standby'] as const
+/** Reports only whether another app answers conversations (autumn reference, section 5.4), so an app works without it. */
+export const optionalCallbackField = 'standby'
+
+/** All fields to subscribe to. */
+export const callbackFields = [...requiredCallbackFields, optionalCallbackField] as const
 
 /** Path of the callback URL. An app with its own secret adds the ID of its WhatsApp account. */
 export const callbackPath = '/webhooks/whatsapp'

@@ -10,6 +10,7 @@ import type {
   SubscribedApp,
   TokenInfo,
 } from '../onboarding.ts'
+import { optionalCallbackField, requiredCallbackFields } from '../callbacks/subscription.ts'
 import { readEach, type ReadOutcome } from '../read-outcome.ts'
 import { toDate } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
@@ -52,6 +53,12 @@ const numberFields: VersionedFields = {
 
 /** Autumn reference, section 5.1. Read apart, because a request that names an unknown field fails (100). */
 const appUseFields: VersionedFields = { fields: 'id,is_on_biz_app', newest: ['platform_type'] }
+
+/** WhatsApp may not offer the optional field to an app. */
+const subscriptionFields: VersionedFields = {
+  fields: requiredCallbackFields.join(','),
+  newest: [optionalCallbackField],
+}
 
 const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
@@ -173,12 +180,15 @@ export function createOnboarding(call: GraphCall): Onboarding {
         await listOnePage(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), AppSubscriptionNode),
         (subscriptions) => toAppSubscription(subscriptions.find(({ object }) => object === subscriptionObject)),
       ),
-    subscribeCallback: (app, { url, verifyToken, fields }) =>
-      post(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), {
-        object: subscriptionObject,
-        callback_url: url,
-        verify_token: verifyToken,
-        fields: fields.join(','),
+    subscribeCallback: (app, { url, verifyToken }) =>
+      readKnown(subscriptionFields, async (fields) => {
+        const subscribed = await post(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), {
+          object: subscriptionObject,
+          callback_url: url,
+          verify_token: verifyToken,
+          fields,
+        })
+        return mapOutcome(subscribed, () => fields.split(','))
       }),
   }
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
+import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
@@ -305,16 +306,17 @@ test('sets the callback URL of an app after a handshake with it', async () => {
   const url = await startCallback('right')
   expect(await whatsapp.getAppSubscription(app)).toEqual({ ok: true, value: undefined })
 
-  expect(await whatsapp.subscribeCallback(app, { url, verifyToken: 'wrong', fields: ['messages'] })).toMatchObject({
+  expect(await whatsapp.subscribeCallback(app, { url, verifyToken: 'wrong' })).toMatchObject({
     ok: false,
     error: { code: 2200, details: expect.stringContaining('HTTP Status Code = 403') },
   })
-  expect(await whatsapp.subscribeCallback(app, { url, verifyToken: 'right', fields: ['messages'] })).toMatchObject({
+  expect(await whatsapp.subscribeCallback(app, { url, verifyToken: 'right' })).toEqual({
     ok: true,
+    value: [...callbackFields],
   })
   expect(await whatsapp.getAppSubscription(app)).toEqual({
     ok: true,
-    value: { callbackUrl: url, fields: ['messages'], active: true },
+    value: { callbackUrl: url, fields: [...callbackFields], active: true },
   })
 })
 
@@ -421,7 +423,6 @@ test('rejects a callback URL for the app of sandbox-token-callback-unreachable',
   const refused = await whatsapp.subscribeCallback(app, {
     url: 'https://waybill.example.com/webhooks/whatsapp',
     verifyToken: 'verify',
-    fields: ['messages'],
   })
   simulator.reportTo(undefined)
 

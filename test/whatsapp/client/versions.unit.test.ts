@@ -49,8 +49,7 @@ const calls = {
   listSubscribedApps: (whatsapp) => whatsapp.listSubscribedApps(simulator),
   subscribeApp: (whatsapp) => whatsapp.subscribeApp(simulator),
   getAppSubscription: (whatsapp) => whatsapp.getAppSubscription(app),
-  subscribeCallback: (whatsapp) =>
-    whatsapp.subscribeCallback(app, { url: 'http://127.0.0.1:1/', verifyToken: 'v', fields: ['messages'] }),
+  subscribeCallback: (whatsapp) => whatsapp.subscribeCallback(app, { url: 'http://127.0.0.1:1/', verifyToken: 'v' }),
 } satisfies Record<keyof Omit<WhatsApp, 'close'>, (whatsapp: WhatsApp) => Promise<unknown>>
 
 /** Removed from all versions on 2026-10-27 (autumn reference, section 7). */
