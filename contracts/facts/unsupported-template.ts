@@ -1,7 +1,8 @@
 import { defineFacts } from './fact.ts'
 
-/** Why no send can fill a template that WhatsApp approved: without the full stop. */
+/** Why no send can fill a template that WhatsApp approved. Reasons have no full stop. */
 export const unsupportedTemplate = defineFacts('unsupportedTemplate', {
+  cannotBeSent: '{template} ({language}) cannot be sent: {reason}.',
   headerFormat: 'it has a header of format {format}, which Waybill does not know',
   headerVariable: 'its header contains a variable that cannot be parsed',
   headerVariables: 'its header contains more than one variable',

@@ -1,5 +1,6 @@
-import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
+import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
+import { unsupportedTemplate } from '../../../contracts/facts/unsupported-template.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveWhatsAppAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
@@ -68,7 +69,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   requireNumber(template, input)
   const { filled, problems, unsupported } = fillTemplate(template, input)
   if (unsupported !== undefined)
-    throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${inEnglish(unsupported)}.`)
+    throw invalidField('template', unsupportedTemplate.cannotBeSent({ ...input, reason: unsupported }))
   if (problems.length > 0) throw toError(problems)
   const { emitSentEvent, suppressionRule, route } = facts
   // WhatsApp can change the category of a template, so a code among the values also prevents storage.

@@ -108,7 +108,7 @@ describe('rejects a send', () => {
       because: 'no send can fill the template',
       facts: { template: { ...shipped, components: [...shipped.components, { type: 'NEW_PART' }] } },
       code: 'VALIDATION_ERROR',
-      says: 'template: order_shipped (en) cannot be sent: ',
+      says: 'template: order_shipped (en) cannot be sent: it has a component of type NEW_PART, which Waybill does not know.',
     },
   ])('because $because', ({ facts = {}, input, code, says }) => {
     const error = refuse(facts, input)
