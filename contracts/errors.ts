@@ -344,6 +344,12 @@ export function invalidField(field: string, problem: Sentence): ServiceError {
   })
 }
 
+/** Creates the error for a request, or a part of it, that arrives too slowly. The same one succeeds over a better connection. */
+export function arrivedTooLate(part: string, reason?: string): ServiceError {
+  const problem = `${part} did not arrive in time${reason === undefined ? '' : `: ${reason}`}.`
+  return new ServiceError('SERVICE_UNAVAILABLE', `${problem} Nothing was stored or sent.`, { retryAfterSeconds: 1 })
+}
+
 /** Formats the path of a field for messages: `['buttons', 0, 'url']` becomes `buttons[0].url`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path

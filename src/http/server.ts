@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Registry } from 'prom-client'
-import { ServiceError } from '../../contracts/errors.ts'
+import { arrivedTooLate, ServiceError } from '../../contracts/errors.ts'
 import { contracts, restContracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { RequestLog } from '../accounts/requests/request-log.ts'
@@ -321,11 +321,7 @@ function answerClientError(error: Error & { code?: string }, socket: Socket, req
 function describe(code: string | undefined): ServiceError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ServiceError(
-        'SERVICE_UNAVAILABLE',
-        'The request did not arrive in time: send the headers within 10 seconds, and the body within another 10. Nothing was stored or sent.',
-        { retryAfterSeconds: 1 },
-      )
+      return arrivedTooLate('The request', 'send the headers within 10 seconds, and the body within another 10')
     case 'WAYBILL_SILENT_BODY':
       return new ServiceError(
         'SERVICE_UNAVAILABLE',

@@ -4,7 +4,7 @@ import { open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { invalidField, ServiceError } from '../../contracts/errors.ts'
+import { arrivedTooLate, invalidField, ServiceError } from '../../contracts/errors.ts'
 import { codeOf } from '../platform/error-code.ts'
 import { createOwnedFolder } from '../platform/owned-files.ts'
 import { detectType, headBytes, type SniffedType, sniffType } from './detect-type.ts'
@@ -38,8 +38,8 @@ export async function spool(
 ): Promise<SpooledFile> {
   const file = path.join(spoolDir, randomUUID())
   const inspector = new Inspector()
-  const stalled = setTimeout(() => source.destroy(uploadTimedOut('its sender stalled')), stallMilliseconds)
-  const late = setTimeout(() => source.destroy(uploadTimedOut('it took 5 minutes')), deadlineMilliseconds)
+  const stalled = setTimeout(() => source.destroy(arrivedTooLate('The file', 'its sender stalled')), stallMilliseconds)
+  const late = setTimeout(() => source.destroy(arrivedTooLate('The file', 'it took 5 minutes')), deadlineMilliseconds)
   inspector.on('chunk', () => stalled.refresh())
   try {
     await createOwnedFolder(spoolDir)
@@ -57,12 +57,6 @@ export async function spool(
   function discard(): Promise<void> {
     return rm(file, { force: true })
   }
-}
-
-/** Not the fault of the request: the same one succeeds over a better connection. */
-export function uploadTimedOut(reason: string): ServiceError {
-  const problem = `The file did not arrive in time: ${reason}. Nothing was stored or sent.`
-  return new ServiceError('SERVICE_UNAVAILABLE', problem, { retryAfterSeconds: 1 })
 }
 
 /** A full disk, or a folder that cannot be written to. */

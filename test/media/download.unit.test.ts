@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
+import { arrivedTooLate } from '../../contracts/errors.ts'
 import { createDownloader, toDownloadError } from '../../src/media/download.ts'
-import { spool, uploadTimedOut } from '../../src/media/spool.ts'
+import { spool } from '../../src/media/spool.ts'
 import { forFile } from '../support/lifetime.ts'
 import { jpeg, startFileServer } from '../support/media-files.ts'
 
@@ -143,6 +144,6 @@ test('reports only that no connection is possible if a port is closed', async ()
 })
 
 test('blames the link for a file that arrives too slowly', () => {
-  const { code, message } = toDownloadError(uploadTimedOut('it took 5 minutes'))
+  const { code, message } = toDownloadError(arrivedTooLate('The file', 'it took 5 minutes'))
   expect({ code, message }).toEqual({ code: failed, message: 'link: the server took too long. Nothing was stored.' })
 })

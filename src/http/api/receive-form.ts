@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyInstance } from 'fastify'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
-import { invalidField, ServiceError } from '../../../contracts/errors.ts'
+import { arrivedTooLate, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { defaultStallMilliseconds, type SpooledFile, uploadTimedOut } from '../../media/spool.ts'
+import { defaultStallMilliseconds, type SpooledFile } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 import { cut } from '../../platform/text.ts'
@@ -143,7 +143,7 @@ export async function endIfStalled<Result>(
   reading: Promise<Result>,
 ): Promise<Result> {
   const { promise: stalled, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(uploadTimedOut('its sender stalled')), stallMilliseconds)
+  const timer = setTimeout(() => reject(arrivedTooLate('The file', 'its sender stalled')), stallMilliseconds)
   const refresh = () => void timer.refresh()
   body.on('data', refresh)
   try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { errorFacts } from '../../../contracts/facts/errors.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { arrivedTooLate, ServiceError } from '../../../contracts/errors.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import { type BodyLimits, type BodyRejection, createBodyReceiver, type ReceivedBody } from './body.ts'
 
@@ -78,11 +78,7 @@ function toFailure(reason: BodyRejection): Error {
     case 'too_many':
       return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.busy(), { retryAfterSeconds: 1 })
     case 'too_slow':
-      return new ServiceError(
-        'SERVICE_UNAVAILABLE',
-        'The request body did not arrive in time. Nothing was stored or sent.',
-        { retryAfterSeconds: 1 },
-      )
+      return arrivedTooLate('The request body')
     case 'interrupted':
       return new ServiceError('VALIDATION_ERROR', 'The request ended early.')
   }
