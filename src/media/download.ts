@@ -11,6 +11,7 @@ import { createAgent, requestThrough } from '../platform/undici.ts'
 import { explainAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
+import type { SpoolProblems } from './spool.ts'
 import { checkEndpointUrl, allowAddresses } from '../webhooks/endpoints/address.ts'
 
 /** Downloads files from other servers, under the address rules of webhooks. */
@@ -102,19 +103,24 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
     : undefined
 }
 
+/** Problems of a downloaded file, which the request names by its link. */
+export const downloadProblems: SpoolProblems = {
+  empty: () => invalidField('link', 'the file at this address is empty.'),
+  late: tookTooLong,
+}
+
 /** Errors of connections become one of a fixed set of texts, so that they reveal nothing about our network. */
 export function toDownloadError(error: unknown): ServiceError {
-  // Of `spool`: the link is slow, not Waybill.
-  if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return failed('the server took too long')
-  // The request names no file.
-  if (error instanceof ServiceError && 'file' in error.fields)
-    return invalidField('link', 'the file at this address is empty.')
   if (error instanceof ServiceError) return error
   const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return tookTooLong()
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return failed('the connection ended before the file was complete')
   return failed(inEnglish(error instanceof Error ? explainAttemptError(error) : deliveryFailures.connectionLost()))
+}
+
+function tookTooLong(): ServiceError {
+  return failed('the server took too long')
 }
 
 function failed(reason: string): ServiceError {

@@ -24,6 +24,17 @@ export interface SpoolLimits {
   stallMilliseconds?: number
 }
 
+/** What is wrong with a file, in terms of where it comes from. */
+export interface SpoolProblems {
+  empty(): ServiceError
+  late(reason: string): ServiceError
+}
+
+const uploadProblems: SpoolProblems = {
+  empty: () => invalidField('file', 'must not be empty.'),
+  late: (reason) => arrivedTooLate('The file', reason),
+}
+
 export const defaultStallMilliseconds = 20_000
 /** 100 MB at 3 Mbit/s. */
 const deadlineMilliseconds = 5 * 60_000
@@ -35,15 +46,17 @@ const deadlineMilliseconds = 5 * 60_000
 export async function spool(
   source: Readable,
   { spoolDir, stallMilliseconds = defaultStallMilliseconds }: SpoolLimits,
+  problems: SpoolProblems = uploadProblems,
 ): Promise<SpooledFile> {
   const file = path.join(spoolDir, randomUUID())
   const inspector = new Inspector()
-  const stalled = setTimeout(() => source.destroy(arrivedTooLate('The file', 'its sender stalled')), stallMilliseconds)
-  const late = setTimeout(() => source.destroy(arrivedTooLate('The file', 'it took 5 minutes')), deadlineMilliseconds)
+  const stalled = setTimeout(() => source.destroy(problems.late('its sender stalled')), stallMilliseconds)
+  const late = setTimeout(() => source.destroy(problems.late('it took 5 minutes')), deadlineMilliseconds)
   inspector.on('chunk', () => stalled.refresh())
   try {
     await createOwnedFolder(spoolDir)
     await pipeline(source, inspector, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+    if (inspector.size === 0) throw problems.empty()
     return { path: file, ...(await inspect(file, inspector)), open: () => createReadStream(file), discard }
   } catch (error) {
     source.destroy()
@@ -99,9 +112,8 @@ class Inspector extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.size === 0) return done(invalidField('file', 'must not be empty.'))
     this.#decide()
-    return done(this.sniffed ? null : wrongType())
+    done()
   }
 
   digest(): string {

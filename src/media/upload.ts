@@ -5,7 +5,7 @@ import type { Caller } from '../accounts/authenticate.ts'
 import { openActiveAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureWhatsAppMediaId, type MediaSender } from './whatsapp-media-ids.ts'
-import { toDownloadError } from './download.ts'
+import { downloadProblems, toDownloadError } from './download.ts'
 import { nameOfLink, toMegabytes } from './types.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
@@ -30,7 +30,7 @@ export async function uploadLink(
 /** Downloads a file, which the caller must discard. Throws a `ServiceError` that says why there is none. */
 export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string): Promise<SpooledFile> {
   const body = await deps.media.downloader.open(link)
-  return spool(body, deps.media.limits).catch((error: unknown) => {
+  return spool(body, deps.media.limits, downloadProblems).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : toDownloadError(error)
   })
 }
