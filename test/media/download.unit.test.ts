@@ -105,7 +105,7 @@ test.each([
   { file: 'huge', code: 'PAYLOAD_TOO_LARGE', says: 'larger than 100 MB' },
   { file: 'page', code: 'UNSUPPORTED_MEDIA_TYPE', says: 'of no type that a template can show' },
   { file: 'empty', code: 'VALIDATION_ERROR', says: 'link: the file at this address is empty' },
-])('rejects $file.jpg, keeps nothing of it and closes the connection', async ({ file, code, says, downloader }) => {
+])('rejects the file $file, keeps nothing of it and closes the connection', async ({ file, code, says, downloader }) => {
   const answer = await download(`${files.url}/${file}.jpg`, downloader)
 
   expect(answer.code).toBe(code)
