@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { z } from 'zod'
 import type { DatabaseUrl } from './database-url.ts'
+import { hasCluster } from './db/embedded/data-folder.ts'
 import type { MailConfig } from './email/transport.ts'
 import { Environment, s3Address, secretKeyBytes, SecretKeys, secretVariables } from './environment.ts'
 import { codeOf } from './error-code.ts'
@@ -322,7 +323,7 @@ function warnOfMissingUrl({ trustedProxies, publicUrl }: Pick<Config, 'trustedPr
 export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
   const file = path.join(dataDir, 'secret.key')
   if (!existsSync(file)) {
-    if (existsSync(path.join(dataDir, 'pgdata', 'PG_VERSION')))
+    if (hasCluster(path.join(dataDir, 'pgdata')))
       throw new ConfigError([
         `${file}: is missing, and the database beside it was made with a key. Restore the file from a backup, or set WAYBILL_SECRET_KEY to the key of the server: stored access tokens cannot be decrypted without it`,
       ])

@@ -105,13 +105,16 @@ test.each([
   { file: 'huge', code: 'PAYLOAD_TOO_LARGE', says: 'larger than 100 MB' },
   { file: 'page', code: 'UNSUPPORTED_MEDIA_TYPE', says: 'of no type that a template can show' },
   { file: 'empty', code: 'VALIDATION_ERROR', says: 'link: the file at this address is empty' },
-])('rejects the file $file, keeps nothing of it and closes the connection', async ({ file, code, says, downloader }) => {
-  const answer = await download(`${files.url}/${file}.jpg`, downloader)
+])(
+  'rejects the file $file, keeps nothing of it and closes the connection',
+  async ({ file, code, says, downloader }) => {
+    const answer = await download(`${files.url}/${file}.jpg`, downloader)
 
-  expect(answer.code).toBe(code)
-  expect(answer.message).toMatch(says)
-  await expect.poll(() => open.size).toBe(0)
-})
+    expect(answer.code).toBe(code)
+    expect(answer.message).toMatch(says)
+    await expect.poll(() => open.size).toBe(0)
+  },
+)
 
 test.each([
   'http://example.com/a.jpg',

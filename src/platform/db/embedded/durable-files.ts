@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { hasCluster } from './data-folder.ts'
 
 type Init = NodeFS['init']
 type Module = Parameters<NonNullable<NonNullable<Parameters<Init>[1]['preRun']>[number]>>[0]
@@ -79,7 +80,7 @@ export class DurableFiles extends NodeFS {
     await flushEntry(path.dirname(this.rootDir))
   }
 
-  #isNew = !fs.existsSync(path.join(this.rootDir, 'PG_VERSION'))
+  #isNew = !hasCluster(this.rootDir)
 
   get hasFailed(): boolean {
     return this.#failure !== undefined

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { z } from 'zod'
+import { hasCluster } from './data-folder.ts'
 import { DurableFiles } from './durable-files.ts'
 
 /** PGlite's start parameters, with flushes enabled and with a sync method that its file system supports. */
@@ -72,11 +72,6 @@ function toError(error: unknown): unknown {
 const flags = ['--liftoff-only', '--max-semi-space-size=1', '--max-old-space-size=64']
 
 const Failure = z.object({ message: z.string(), code: z.string().optional() })
-
-/** Whether a folder holds the files of PostgreSQL, which it calls a cluster. */
-export function hasCluster(folder: string): boolean {
-  return existsSync(path.join(folder, 'PG_VERSION'))
-}
 
 /**
  * Creates the files of PostgreSQL in a folder, as `initdb` does. Runs in a separate process, because it takes 400 MB for
