@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connect/connection.ts'
+import {
+  AuthenticatedClient,
+  type ConnectionOptions,
+  connectionOptions,
+  connectTimeoutMilliseconds,
+} from './connect/connection.ts'
 import type { Database } from './schema.ts'
 import { statement } from './statement.ts'
 
@@ -26,7 +31,6 @@ export interface Notifications {
 /** Commits that notify are serialized, so a notification is a separate statement and is sent at most this often. */
 const quietMilliseconds = 20
 const reconnectMilliseconds = 1_000
-const connectTimeoutMilliseconds = 2_000
 const keepAliveMilliseconds = 10_000
 
 const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails', chat: 'waybill_chat' } satisfies Record<
@@ -136,11 +140,8 @@ class PostgresNotifications implements Notifications {
       application_name: 'waybill listen',
     })
     this.#client = client
-    // The timeout of `pg` ends with the authentication, and a server can stop responding after it.
-    const deadline = setTimeout(() => client.expire(), connectTimeoutMilliseconds)
     let lost = false
     const reconnect = (cause?: unknown) => {
-      clearTimeout(deadline)
       if (lost || this.#closed) return
       lost = true
       this.#log.debug({ err: cause }, 'lost the connection for notifications; polling until it is restored')
@@ -154,9 +155,7 @@ class PostgresNotifications implements Notifications {
       if (topic) this.#listeners.notify(topic)
     })
     client
-      .connect()
-      .then(() => client.query(topics.map((topic) => `listen ${channels[topic]}`).join(';')))
-      .then(() => clearTimeout(deadline))
+      .connectInTime(() => client.query(topics.map((topic) => `listen ${channels[topic]}`).join(';')))
       // Notifications sent while no connection was listening were missed.
       .then(() => this.#listeners.notifyAll())
       .catch(reconnect)

@@ -25,7 +25,7 @@ export interface ConnectionOptions extends pg.ClientConfig {
 }
 
 /** As long as a connection of the pool may take. */
-const probeMilliseconds = 2_000
+export const connectTimeoutMilliseconds = 2_000
 /** A server that responds closes a connection within milliseconds. */
 const closeMilliseconds = 1_000
 
@@ -59,12 +59,9 @@ function withoutTimeouts(text: string): string {
 
 async function tryConnecting(options: ConnectionOptions): Promise<void> {
   const client = new AuthenticatedClient(options)
-  // The timeout of `pg` ends with the authentication, and a server can stop responding after it.
-  const deadline = setTimeout(() => client.expire(), probeMilliseconds)
   try {
-    await client.connect()
+    await client.connectInTime()
   } finally {
-    clearTimeout(deadline)
     void client.close()
   }
 }
@@ -140,9 +137,16 @@ export class AuthenticatedClient extends pg.Client {
     if (this.#server && rows[0]?.is_read_only !== false) throw this.#explain(new ReadOnlyServerError())
   }
 
-  /** Ends a connection that takes too long to open, as `pg` does. */
-  expire(): void {
-    streamOf(this).destroy(this.#explain(new Error('timeout expired')))
+  /** The timeout of `pg` ends with the authentication, and a server can stop responding after it. */
+  async connectInTime(prepare?: () => Promise<unknown>): Promise<void> {
+    const expire = () => streamOf(this).destroy(this.#explain(new Error('timeout expired')))
+    const deadline = setTimeout(expire, connectTimeoutMilliseconds)
+    try {
+      await this.connect()
+      await prepare?.()
+    } finally {
+      clearTimeout(deadline)
+    }
   }
 
   /** Unlike `end`, does not wait for a server that does not respond. */
