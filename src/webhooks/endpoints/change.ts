@@ -22,6 +22,7 @@ import {
   changeEndpoint,
   countEndpoints,
   deleteEndpoint,
+  endEndpointAlert,
   type EndpointChanges,
   type EndpointRow,
   insertEndpoint,
@@ -121,9 +122,9 @@ export async function updateEndpoint(
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
     const moved = update.url === undefined ? undefined : move(row, update.url)
+    await changeEndpoint(trx, accountId, endpointId, { url: row.url, ...moved?.changes, ...given })
     // An endpoint that Waybill disabled stays disabled, so its alert stays open.
-    const endsAlert = moved !== undefined && row.enabled
-    await changeEndpoint(trx, accountId, endpointId, { url: row.url, ...moved?.changes, ...given }, { endsAlert })
+    if (moved && row.enabled) await endEndpointAlert(trx, accountId, endpointId)
     const isCleared = moved?.clearsHeaders === true && update.headers === undefined
     return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failingSince !== null }
   })
@@ -203,10 +204,10 @@ async function changeAndEndAlert(
   endpointId: string,
   changes: EndpointChanges,
 ): Promise<void> {
-  const exists = await db
-    .transaction()
-    .execute((trx) => changeEndpoint(trx, accountId, endpointId, changes, { endsAlert: true }))
-  if (!exists) throw endpointNotFound(endpointId)
+  await db.transaction().execute(async (trx) => {
+    if (!(await changeEndpoint(trx, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
+    await endEndpointAlert(trx, accountId, endpointId)
+  })
 }
 
 export interface RemovedEndpoint {

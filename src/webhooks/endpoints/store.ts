@@ -108,27 +108,35 @@ export type EndpointChanges = Partial<
   >
 >
 
-/**
- * Changes that are undefined stay as they are. `endsAlert` closes the alert about the endpoint, without a claim that it
- * works again. Returns whether the endpoint exists.
- */
+/** Changes that are undefined stay as they are. Returns whether the endpoint exists. */
 export async function changeEndpoint(
   trx: Kysely<Database>,
   accountId: string,
   endpointId: string,
   changes: EndpointChanges,
-  { endsAlert = false }: { endsAlert?: boolean } = {},
 ): Promise<boolean> {
   const row = await trx
     .updateTable('webhook_endpoints')
-    .set({ ...toRow(changes), ...(endsAlert && { announced_failing: false }) })
+    .set(toRow(changes))
     .where('account_id', '=', accountId)
     .where('id', '=', endpointId)
     .returning('id')
     .executeTakeFirst()
-  // In the same transaction, because a failure from now on needs an alert of its own.
-  if (endsAlert) await closeAlerts(trx, { accountId, code: 'endpoint_failing', subjectId: endpointId })
   return row !== undefined
+}
+
+/**
+ * Closes the alert about an endpoint, without a claim that it works again. In the transaction of the change that ends it,
+ * because a failure from then on needs an alert of its own.
+ */
+export async function endEndpointAlert(trx: Kysely<Database>, accountId: string, endpointId: string): Promise<void> {
+  await trx
+    .updateTable('webhook_endpoints')
+    .set({ announced_failing: false })
+    .where('account_id', '=', accountId)
+    .where('id', '=', endpointId)
+    .execute()
+  await closeAlerts(trx, { accountId, code: 'endpoint_failing', subjectId: endpointId })
 }
 
 /** Returns whether the endpoint existed. */
