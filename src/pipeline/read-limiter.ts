@@ -57,7 +57,10 @@ export function createReadLimiter(
   function readsOf(key: string): AccountReads {
     let reads = accounts.get(key)
     if (!reads) {
-      forgetSome(accounts, isFresh)
+      forgetSome(accounts, (other) => {
+        settle(other)
+        return isFresh(other)
+      })
       reads = {
         running: 0,
         waiting: new Set(),
@@ -70,9 +73,8 @@ export function createReadLimiter(
     return reads
   }
 
-  /** Whether it would start with the same values. */
+  /** Whether it would start with the same values, once it is settled. */
   function isFresh(reads: AccountReads): boolean {
-    settle(reads)
     return reads.running === 0 && reads.waiting.size === 0 && reads.credit >= limits.maxCreditMilliseconds
   }
 
