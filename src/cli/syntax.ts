@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { parseDuration } from '../platform/duration.ts'
 import { UsageError } from './failure.ts'
 
 export interface ValueOption {
@@ -132,22 +133,8 @@ function checkValue(name: string, option: ValueOption, value: Line['options'][st
   if (option.number && !/^\d{1,9}$/.test(String(value))) throw new UsageError(`--${name} must be a whole number.`)
 }
 
-const secondsOf = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3600],
-  ['d', 86_400],
-])
-
-/** Parses a duration such as `30m` or `24h` into seconds; undefined if it is not one. */
-export function readDuration(text: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const seconds = secondsOf.get(unit)
-  return amount === undefined || seconds === undefined ? undefined : Number(amount) * seconds
-}
-
-export function parseDuration(option: string, text: string): number {
-  const seconds = readDuration(text)
+export function readDuration(option: string, text: string): number {
+  const seconds = parseDuration(text)
   if (seconds === undefined) throw new UsageError(`--${option} must be a duration such as 30m, 24h or 7d.`)
   return seconds
 }

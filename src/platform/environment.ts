@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from './database-url.ts'
+import { parseDuration, secondsOf } from './duration.ts'
 import { SmtpUrl } from './email/smtp-url.ts'
 import { logLevels } from './log.ts'
 import { parseNoProxy, parseProxyUrl } from './proxy.ts'
@@ -66,18 +67,10 @@ function toHost(text: string): string | undefined {
   return isHostAlone ? url.hostname.replaceAll(/[[\]]|\.$/g, '') : undefined
 }
 
-const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-function toSeconds(text: string): number | undefined {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? []
-  if (amount === undefined || unit === undefined) return undefined
-  return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
-}
-
 /** `5s,5m,2h`: the delays between the attempts of a delivery, in seconds. */
 const RetrySchedule = z.string().transform((text, context): number[] =>
   text.split(',').map((part) => {
-    const seconds = toSeconds(part)
+    const seconds = parseDuration(part.trim())
     if (seconds !== undefined) return seconds
     context.addIssue('must be a list of durations such as 5s, 5m, 2h or 1d, separated by commas')
     return z.NEVER
@@ -86,7 +79,7 @@ const RetrySchedule = z.string().transform((text, context): number[] =>
 
 /** `1h`, in seconds. */
 const Duration = z.string().transform((text, context): number => {
-  const seconds = toSeconds(text)
+  const seconds = parseDuration(text.trim())
   if (seconds !== undefined) return seconds
   context.addIssue('must be a duration such as 30m, 1h or 2d')
   return z.NEVER

@@ -15,7 +15,7 @@ import {
 import { contractCommand } from '../contract-command.ts'
 import { UsageError, waybill } from '../failure.ts'
 import { formatTable } from '../help.ts'
-import { type Line, parseDuration } from '../syntax.ts'
+import { type Line, readDuration } from '../syntax.ts'
 
 const off = 'off'
 
@@ -48,7 +48,7 @@ export const alertCommands = [
         help: 'Alert when webhook deliveries are later than this, such as 5m; off disables it',
         field: 'deliveryLagSeconds',
         off,
-        read: (text) => parseDuration('delivery-lag', text),
+        read: (text) => readDuration('delivery-lag', text),
       },
       'missing-statuses': {
         value: 'COUNT',

@@ -24,7 +24,8 @@ import type { EndpointTest } from '../../webhooks/endpoints/send-test-event.ts'
 import { contractCommand } from '../contract-command.ts'
 import { UsageError, waybill } from '../failure.ts'
 import { formatPairs, formatTable } from '../help.ts'
-import { parseDuration, readDuration } from '../syntax.ts'
+import { readDuration } from '../syntax.ts'
+import { parseDuration } from '../../platform/duration.ts'
 
 const events = { value: 'TYPES', isList: true } as const
 const header = { value: "'NAME: VALUE'", field: 'headers', secret: true, read: parseHeader } as const
@@ -149,7 +150,7 @@ export const webhookCommands = [
         value: 'TIME',
         help: 'How long the old secret also signs, such as 30m or 7d (default 24h)',
         field: 'overlapSeconds',
-        read: (text) => parseDuration('overlap', text),
+        read: (text) => readDuration('overlap', text),
       },
     },
     notes: [
@@ -233,7 +234,7 @@ function parseHeader(text: string): { name: string; value: string } {
 }
 
 function parseSince(text: string, now: Date): string {
-  const seconds = readDuration(text)
+  const seconds = parseDuration(text)
   if (seconds !== undefined) return new Date(now.getTime() - seconds * 1000).toISOString()
   if (Timestamp.safeParse(text).success) return text
   throw new UsageError('--since must be a duration such as 24h or 7d, or a time such as 2026-11-20T09:30:00Z.')
