@@ -69,9 +69,15 @@ export async function reconnectWhatsAppAccount(
     await scheduleCheck(deps.db, ref)
     return { row: requireWhatsAppAccount(row, whatsAppAccountId), subscription: undefined }
   }
+  return reverify(deps, known, input)
+}
+
+/** Verifies a new token or WABA, and stores what WhatsApp says about them. */
+async function reverify(deps: UpdateDeps, known: WhatsAppAccountRow, input: WhatsAppAccountUpdate) {
+  const ref = { accountId: known.accountId, whatsAppAccountId: known.id }
   const accessToken = input.accessToken ?? openAccessToken(deps, ref, known.accessTokenEncrypted)
   if (accessToken === undefined)
-    throw new ServiceError('SETTING_REFUSED', unreadableToken(whatsAppAccountId), {
+    throw new ServiceError('SETTING_REFUSED', unreadableToken(known.id), {
       remedy: 'Pass a new access token too.',
     })
   const wabaId = input.wabaId ?? known.wabaId

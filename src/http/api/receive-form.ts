@@ -80,7 +80,6 @@ async function readForm(
   const fields = new Map<string, string>()
   const { promise: parsed, resolve, reject } = Promise.withResolvers<void>()
   let incoming: { stream: Readable; filename: string | undefined; kept: Promise<SpooledFile> } | undefined
-  let received = 0
 
   parser
     .on('field', (name, value, nameTruncated, valueTruncated) => {
@@ -104,22 +103,8 @@ async function readForm(
     .on('partsLimit', () => reject(tooManyParts()))
     .on('error', () => reject(cutOff()))
     .on('finish', resolve)
-  request
-    .on('data', (chunk: Buffer) => {
-      received += chunk.length
-      if (received > maxFormBytes)
-        reject(
-          new ServiceError(
-            'PAYLOAD_TOO_LARGE',
-            'The request body is larger than 100 MB, the most that WhatsApp takes.',
-          ),
-        )
-    })
-    .on('error', () => reject(cutOff()))
-    .on('close', () => {
-      if (!request.complete) reject(cutOff())
-    })
-    .pipe(parser)
+  rejectIncomplete(request, reject)
+  request.pipe(parser)
 
   try {
     await endIfStalled(request, { stallMilliseconds }, parsed)
@@ -134,6 +119,26 @@ async function readForm(
     )
     throw error
   }
+}
+
+/** Rejects a body that is too large or ends early. */
+function rejectIncomplete(body: IncomingMessage, reject: (error: ServiceError) => void): void {
+  let received = 0
+  body
+    .on('data', (chunk: Buffer) => {
+      received += chunk.length
+      if (received > maxFormBytes)
+        reject(
+          new ServiceError(
+            'PAYLOAD_TOO_LARGE',
+            'The request body is larger than 100 MB, the most that WhatsApp takes.',
+          ),
+        )
+    })
+    .on('error', () => reject(cutOff()))
+    .on('close', () => {
+      if (!body.complete) reject(cutOff())
+    })
 }
 
 /** Rejects if the body stops arriving. */

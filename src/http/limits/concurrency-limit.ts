@@ -34,8 +34,6 @@ const maxConcurrentRequests = 512
  */
 export function registerConcurrencyLimit(app: FastifyInstance, registry: Registry, max = maxConcurrentRequests): void {
   const shares = createShares(max)
-  /** The slots of each connection. A released slot is overwritten by the next one. */
-  const slotsOf = new WeakMap<Socket, CountedSlot[]>()
   const rejected = new Counter({
     name: 'waybill_http_requests_refused_total',
     help: 'Requests rejected because this process reached its limit of concurrent requests.',
@@ -51,22 +49,6 @@ export function registerConcurrencyLimit(app: FastifyInstance, registry: Registr
       },
     }),
   )
-
-  /** The response of a pipelined request may never start, so its slot is also released when the connection closes. */
-  function releaseOnClose(socket: Socket, slot: CountedSlot): void {
-    const slots = slotsOf.get(socket)
-    if (slots) {
-      const index = slots.findIndex(({ isReleased }) => isReleased)
-      if (index === -1) slots.push(slot)
-      else slots[index] = slot
-      return
-    }
-    const created = [slot]
-    slotsOf.set(socket, created)
-    socket.once('close', () => {
-      for (const open of created) open.release()
-    })
-  }
 
   app.decorateRequest('slot', null)
   // Runs after the body has been received, so that a slow upload holds no slot.
@@ -92,6 +74,25 @@ export function registerConcurrencyLimit(app: FastifyInstance, registry: Registr
   app.addHook('onSend', (request, _reply, _payload, done) => {
     if (request.slot instanceof CountedSlot) request.slot.release()
     done()
+  })
+}
+
+/** The slots of each connection. A released slot is overwritten by the next one. */
+const slotsOf = new WeakMap<Socket, CountedSlot[]>()
+
+/** The response of a pipelined request may never start, so its slot is also released when the connection closes. */
+function releaseOnClose(socket: Socket, slot: CountedSlot): void {
+  const slots = slotsOf.get(socket)
+  if (slots) {
+    const index = slots.findIndex(({ isReleased }) => isReleased)
+    if (index === -1) slots.push(slot)
+    else slots[index] = slot
+    return
+  }
+  const created = [slot]
+  slotsOf.set(socket, created)
+  socket.once('close', () => {
+    for (const open of created) open.release()
   })
 }
 

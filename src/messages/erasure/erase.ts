@@ -121,11 +121,8 @@ export async function eraseRecipient(
     return { accountIds: [...recorded].sort(), messages, rows, replies, contactBook: contacts.result, ...outcome }
   }
 
-  if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
-  await discardUnwrittenRequests(db)
-  await eraseMessages()
-  let unsettled = false
-  for (let search = 1; search <= maxSearches; search += 1) {
+  /** Erases what is there now, and returns how much that was and whether every write of before has ended. */
+  async function searchOnce(): Promise<{ found: number; settled: boolean }> {
     // A reply to an erased message may still be recorded, by a transaction that found the message before.
     await awaitRunningWrites(db, maxSettleMilliseconds)
     const named = await findNames()
@@ -149,7 +146,15 @@ export async function eraseRecipient(
     const settled = await awaitRunningWrites(db, maxSettleMilliseconds)
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
-    const found = named.length + swept.accountIds.size + inContents.erased + late
+    return { found: named.length + swept.accountIds.size + inContents.erased + late, settled }
+  }
+
+  if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
+  await discardUnwrittenRequests(db)
+  await eraseMessages()
+  let unsettled = false
+  for (let search = 1; search <= maxSearches; search += 1) {
+    const { found, settled } = await searchOnce()
     if (found === 0 && settled) return finish({ complete: true })
     unsettled = found === 0
   }

@@ -125,22 +125,9 @@ async function eraseIn(
       const hadReply = after.some((text, index) => text !== unnamed[index])
       return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after, hadReply }]
     })
-    // The rows are locked, so their ctids are still valid.
-    const ctids = changes.map((change) => change.ctid)
-    if (kind === 'delete-row') await sql`delete from ${table} where ctid = any(${ctids}::tid[])`.execute(trx)
-    else {
-      const types = await findColumnTypes(trx, leaf.name, columns)
-      const lists = columns.map((_, index) => sql`${changes.map(({ after }) => after[index] ?? null)}::text[]`)
-      const names = columns.map((_, index) => sql.ref(`text_${index}`))
-      const values = columns.map(
-        (column, index) =>
-          sql`${sql.ref(column)} = erased.${sql.ref(`text_${index}`)}::${sql.raw(types[index] ?? 'text')}`,
-      )
-      await sql`
-        update ${table} t set ${sql.join(values)}
-        from unnest(${ctids}::text[], ${sql.join(lists)}) as erased (row_ctid, ${sql.join(names)})
-        where t.ctid = any(${ctids}::tid[]) and t.ctid = erased.row_ctid::tid`.execute(trx)
-    }
+    if (kind === 'delete-row')
+      await sql`delete from ${table} where ctid = any(${changes.map(({ ctid }) => ctid)}::tid[])`.execute(trx)
+    else await writeTexts(trx, { table: leaf.name, columns }, changes)
     const replied = changes.filter(({ hadReply }) => hadReply)
     for (const [ofEvents, events] of Map.groupBy(replied, (event) => event.accountId))
       await eraseAttempts(
@@ -150,6 +137,30 @@ async function eraseIn(
       )
     return changes.map(({ accountId, hadReply }) => ({ accountId, hadReply }))
   })
+}
+
+interface ChangedTexts {
+  ctid: string
+  after: (string | null)[]
+}
+
+/** The rows are locked, so their ctids are still valid. */
+async function writeTexts(
+  trx: Kysely<Database>,
+  { table, columns }: { table: string; columns: ColumnGroup['columns'] },
+  changes: readonly ChangedTexts[],
+): Promise<void> {
+  const ctids = changes.map(({ ctid }) => ctid)
+  const types = await findColumnTypes(trx, table, columns)
+  const lists = columns.map((_, index) => sql`${changes.map(({ after }) => after[index] ?? null)}::text[]`)
+  const names = columns.map((_, index) => sql.ref(`text_${index}`))
+  const values = columns.map(
+    (column, index) => sql`${sql.ref(column)} = erased.${sql.ref(`text_${index}`)}::${sql.raw(types[index] ?? 'text')}`,
+  )
+  await sql`
+    update ${sql.table(table)} t set ${sql.join(values)}
+    from unnest(${ctids}::text[], ${sql.join(lists)}) as erased (row_ctid, ${sql.join(names)})
+    where t.ctid = any(${ctids}::tid[]) and t.ctid = erased.row_ctid::tid`.execute(trx)
 }
 
 /** In a unique column, the replacement contains the ID of its row, so that it stays unique. */

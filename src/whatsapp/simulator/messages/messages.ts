@@ -73,33 +73,15 @@ function sendTemplate(
   user: SimulatedUser,
   message: Message,
 ): SimulatedResponse {
-  const isToUserId = message.to === undefined
-  const waId = isToUserId ? user.userId : (user.waId ?? user.userId)
+  const waId = message.to === undefined ? user.userId : (user.waId ?? user.userId)
   const behaviour = isUserId(message.to ?? '') ? dropped : behaviourOf(waId, endpoint)
   if (behaviour.kind === 'fail') return failWith(behaviour.code)
   if (behaviour.kind === 'respond') return behaviour.response
-  if (message.template === undefined) return requiredMissing('Parameter template is missing')
-  const parsed = TemplateOfMessage.safeParse(message.template)
-  if (!parsed.success) return invalidParameter(parsed.error, message, ['template'])
+  const checked = checkMessage(state, { from, endpoint }, message)
+  if ('kind' in checked) return checked
+  const { template, components, media } = checked
 
-  const { name, language, components } = parsed.data
-  const template = state.templates
-    .get(from.wabaId)
-    ?.all()
-    .find((one) => one.name === name && one.language === language.code)
-  if (!template) return templateMissing(name, language.code)
-  if (isToUserId && template.category === 'AUTHENTICATION') return failWith(131062)
-  const payer = message.messaging_account_id
-  if (payer !== undefined && payer !== from.wabaId) return failPlainParameter('messaging_account_id')
-  const policy = message.product_policy
-  const mismatch =
-    checkEndpoint(marketingOf(state, from.wabaId), template, { endpoint, policy }) ??
-    checkTemplate(template, components)
-  if (mismatch) return mismatch
-  const media = checkMedia(state, from, components)
-  if (media && 'kind' in media) return media
-
-  if (!isToUserId) addContact(state, from, user.userId)
+  if (message.to !== undefined) addContact(state, from, user.userId)
   const waMessageId = createWamid(waId, state.randomBytes(9))
   const messageStatus = behaviour.messageStatus ?? 'accepted'
   const isBeyondLimit = from.enforcesLimit === true && !address(state, from, user.userId)
@@ -122,10 +104,39 @@ function sendTemplate(
     behaviour.response ??
     ok({
       messaging_product: 'whatsapp',
-      contacts: [isToUserId ? { input: waId, user_id: waId } : { input: message.to, wa_id: waId }],
+      contacts: [message.to === undefined ? { input: waId, user_id: waId } : { input: message.to, wa_id: waId }],
       messages: [{ id: waMessageId, message_status: messageStatus }],
     })
   return behaviour.delayMs === undefined ? response : { kind: 'late', delayMs: behaviour.delayMs, response }
+}
+
+/** Returns the parts of a message that WhatsApp accepts, or its refusal. */
+function checkMessage(
+  state: SimulatorState,
+  { from, endpoint }: { from: SimulatedNumber; endpoint: SimulatedEndpoint },
+  message: Message,
+) {
+  if (message.template === undefined) return requiredMissing('Parameter template is missing')
+  const parsed = TemplateOfMessage.safeParse(message.template)
+  if (!parsed.success) return invalidParameter(parsed.error, message, ['template'])
+
+  const { name, language, components } = parsed.data
+  const template = state.templates
+    .get(from.wabaId)
+    ?.all()
+    .find((one) => one.name === name && one.language === language.code)
+  if (!template) return templateMissing(name, language.code)
+  if (message.to === undefined && template.category === 'AUTHENTICATION') return failWith(131062)
+  const payer = message.messaging_account_id
+  if (payer !== undefined && payer !== from.wabaId) return failPlainParameter('messaging_account_id')
+  const policy = message.product_policy
+  const mismatch =
+    checkEndpoint(marketingOf(state, from.wabaId), template, { endpoint, policy }) ??
+    checkTemplate(template, components)
+  if (mismatch) return mismatch
+  const media = checkMedia(state, from, components)
+  if (media && 'kind' in media) return media
+  return { template, components, media }
 }
 
 const dropped: SimpleBehaviour = { kind: 'accept', plan: 'silent' }
