@@ -12,6 +12,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 import { forFile } from '../support/lifetime.ts'
 import { lockWaits } from '../support/lock-waits.ts'
+import { listRecordedEvents } from '../support/recorded-events.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
@@ -137,16 +138,6 @@ test('reports in the health that nothing can be sent if a displacement leaves no
   expect(await readAccountHealth(server.deps, holder.accountId)).toMatchObject({ canSend: false })
 })
 
-async function listEvents({ accountId }: TestAccount) {
-  const rows = await server.deps.db
-    .selectFrom('events')
-    .select(['type', 'payload'])
-    .where('account_id', '=', accountId)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ payload }) => JSON.parse(payload) as object)
-}
-
 test('reports the displacement once to the webhooks of the displaced account, without naming the other', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
   await addEndpoint(server.deps, holder.accountId, {
@@ -157,7 +148,7 @@ test('reports the displacement once to the webhooks of the displaced account, wi
   await takeOver(holder, claimant)
   await announceChanges(server.deps)
 
-  const events = await listEvents(holder)
+  const events = await listRecordedEvents(server.deps, holder)
   expect(events).toMatchObject([
     {
       type: 'whatsapp_account.inactive',

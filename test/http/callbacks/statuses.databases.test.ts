@@ -11,27 +11,13 @@ import {
 } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { listRecordedEvents } from '../../support/recorded-events.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 const account = await server.account()
 
-interface RecordedEvent {
-  type: string
-  timestamp: string
-  data: object
-}
-
-async function listEvents(customer: TestAccount, messageId: string): Promise<RecordedEvent[]> {
-  const rows = await server.deps.db
-    .selectFrom('events')
-    .select('payload')
-    .where('account_id', '=', customer.accountId)
-    .where('message_id', '=', messageId)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ payload }) => JSON.parse(payload))
-}
+const listEvents = (customer: TestAccount, messageId: string) => listRecordedEvents(server.deps, customer, messageId)
 
 async function listEventTypes(customer: TestAccount, messageId: string): Promise<string[]> {
   return (await listEvents(customer, messageId)).map(({ type }) => type)
@@ -128,13 +114,8 @@ test('reports the reason of a failure in the message and its event', async () =>
     ),
   }
   expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error, failedAt: expect.any(String) })
-  const { payload } = await server.deps.db
-    .selectFrom('events')
-    .select('payload')
-    .where('message_id', '=', messageId)
-    .where('account_id', '=', account.accountId)
-    .executeTakeFirstOrThrow()
-  expect(JSON.parse(payload)).toEqual({
+  const [event] = await listEvents(account, messageId)
+  expect(event).toEqual({
     type: 'message.failed',
     timestamp: new Date(1_800_000_000_000).toISOString(),
     data: {

@@ -1,6 +1,7 @@
 import { test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { listRecordedEvents } from '../../support/recorded-events.ts'
 import { startTestServer } from '../../support/server.ts'
 
 /** End to end: sent through the server, reported by the simulator like Meta, and emitted as events. */
@@ -20,14 +21,8 @@ async function find(externalId: string): Promise<Found | undefined> {
 }
 
 async function listEvents(messageId: string): Promise<string[]> {
-  const rows = await server.deps.db
-    .selectFrom('events')
-    .select('type')
-    .where('account_id', '=', account.accountId)
-    .where('message_id', '=', messageId)
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => row.type.replace('message.', ''))
+  const events = await listRecordedEvents(server.deps, account, messageId)
+  return events.map(({ type }) => type.replace('message.', ''))
 }
 
 // The simulated recipients respond slowly, so the tests run concurrently.

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { messagesCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { listRecordedEvents } from '../../support/recorded-events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
@@ -63,12 +64,6 @@ test('emits the events of one callback in order, even across several transaction
   const filling = others.map((id) => status('delivered', `wamid.${id}`, { callbackData: id }))
   await report(server, customer, [of('delivered'), ...filling, of('read')])
 
-  const events = await server.deps.db
-    .selectFrom('events')
-    .select('type')
-    .where('account_id', '=', customer.accountId)
-    .where('message_id', '=', messageId)
-    .orderBy('id')
-    .execute()
+  const events = await listRecordedEvents(server.deps, customer, messageId)
   expect(events.map(({ type }) => type)).toEqual(['message.delivered', 'message.read'])
 })
