@@ -1,4 +1,4 @@
-import { sql, type KyselyPlugin } from 'kysely'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { runHere } from '../run-command.ts'
 import { requireAccount } from '../../../src/accounts/account.ts'
@@ -7,6 +7,7 @@ import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { recordStatements } from '../../support/record-statements.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -17,9 +18,9 @@ interface ExportedLine {
   data: Record<string, unknown>
 }
 
-async function exportLines(accountId: string): Promise<{ text: string; lines: ExportedLine[] }> {
+async function exportLines(accountId: string, db = server.deps.db): Promise<{ text: string; lines: ExportedLine[] }> {
   const texts: string[] = []
-  for await (const page of exportAccount(server.deps, accountId)) texts.push(...page)
+  for await (const page of exportAccount({ ...server.deps, db }, accountId)) texts.push(...page)
   return { text: texts.join('\n'), lines: texts.map((line) => JSON.parse(line) as ExportedLine) }
 }
 
@@ -121,7 +122,7 @@ test('exports each message once across several pages', async () => {
   expect(ids.length).toBe(1_201)
 })
 
-test('exports the counts of each day, whether they are stored by day or by quarter of an hour', async () => {
+test('exports the counts of each day in a statement of its own, whether they are stored by day or by quarter of an hour', async () => {
   const { accountId } = await server.account()
   await sql`
     with day as (
@@ -134,7 +135,8 @@ test('exports the counts of each day, whether they are stored by day or by quart
       (${accountId}, '2026-01-04T23:45:00Z', 'sent', true, '', -1, 4),
       (${accountId}, '2026-01-05T00:00:00Z', 'sent', true, '', -1, 8)`.execute(server.deps.db)
 
-  const { lines } = await exportLines(accountId)
+  const { db, statements } = recordStatements(server.deps.db)
+  const { lines } = await exportLines(accountId, db)
 
   const counts = lines.filter(({ type }) => type === 'messageCount').map(({ data }) => data)
   expect(counts.map(({ day, status: state, count }) => [day, state, count])).toEqual([
@@ -142,6 +144,8 @@ test('exports the counts of each day, whether they are stored by day or by quart
     ['2026-01-04', 'sent', 6],
     ['2026-01-05', 'sent', 8],
   ])
+  // Also reads the day whose counts add up to nothing.
+  expect(statements.filter((statement) => statement.includes('sum(count)::integer'))).toHaveLength(4)
 })
 
 async function insertMessages(account: TestAccount, count: number): Promise<void> {
@@ -220,11 +224,23 @@ test('deletes long lists in short statements, while the account is already locke
     insert into media (id, account_id, sha256, type, size_bytes, created_at, expires_at, stored_at)
     select 'media_removed_' || n, ${accountId}, n::text, 'image/jpeg', 1, now(), now(), now()
     from generate_series(1, 6000) n`.execute(db)
+  await sql`
+    insert into recipient_identities (account_id, identity, number, person, seen_at)
+    select ${accountId}, 34600000000 + n, 34600000000 + n, 34600000000 + n, now()
+    from generate_series(1, 6000) n`.execute(db)
+  const reported: string[] = []
   const interrupted = removeAccount(db, accountId, (progress) => {
+    reported.push(progress)
     if (progress.startsWith('suppressions')) throw new Error('interrupted')
   })
   await expect(interrupted).rejects.toThrow('interrupted')
 
+  expect(reported).toEqual([
+    'media: 6000 rows deleted',
+    'recipient_identities: 5000 rows deleted',
+    'recipient_identities: 6000 rows deleted',
+    'suppressions: 5000 rows deleted',
+  ])
   expect((await account.get('/api/v1/message')).statusCode).toBe(401)
   expect((await requireAccount(db, accountId)).suspendedAt).toBeDefined()
   expect(await listTablesOf(accountId)).toContain('suppressions')
@@ -245,17 +261,10 @@ test('reads a table without an index by account in short statements', async () =
   await sql`
     insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
     values ('acc_rest', 'dlv_1', 'ep_1', 'evt_1', 1, now(), 1)`.execute(db)
-  const statements: string[] = []
-  const recorder: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      statements.push(JSON.stringify(node))
-      return node
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  }
+  const { db: recorder, statements } = recordStatements(db)
 
   expect(await hasData(db, 'acc_rest')).toBe(true)
-  expect(await hasData(db.withPlugin(recorder), 'acc_mistyped')).toBe(false)
+  expect(await hasData(recorder, 'acc_mistyped')).toBe(false)
 
   const reads = statements.filter((text) => text.includes('select from') && text.includes('webhook_attempts'))
   expect(reads).not.toEqual([])

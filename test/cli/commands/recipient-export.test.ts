@@ -1,4 +1,4 @@
-import { type KyselyPlugin, sql } from 'kysely'
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { exportRecipient } from '../../../src/cli/account-data/export-recipient.ts'
 import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
@@ -7,6 +7,7 @@ import { parseLine } from '../../../src/cli/syntax.ts'
 import { type ErasureHooks, eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { recordStatements } from '../../support/record-statements.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { nobody, runCommand } from '../run-command.ts'
@@ -123,17 +124,9 @@ test('reads the events of an account in short statements', async () => {
     insert into events (account_id, id, type, message_id, payload, created_at)
     select ${accountId}, id, 'message.sent', 'msg_1', json_build_object('data', json_build_object('to', recipient)), now()
     from unnest(${ids}::text[], ${recipients}::text[]) as e (id, recipient)`.execute(db)
-  const statements: string[] = []
-  const recorder: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      statements.push(JSON.stringify(node))
-      return node
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  }
-  const deps = { ...server.deps, db: db.withPlugin(recorder) }
+  const { db: recorder, statements } = recordStatements(db)
 
-  const pages = await Array.fromAsync(exportRecipient(deps, accountId, [number]))
+  const pages = await Array.fromAsync(exportRecipient({ ...server.deps, db: recorder }, accountId, [number]))
 
   expect(pages.flat().map(({ data }) => data)).toMatchObject(
     [0, 1_999, 2_000, 4_499].map((index) => ({ eventId: ids[index] })),

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { KyselyPlugin } from 'kysely'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/read.ts'
 import { recordCallbacks } from '../../../src/whatsapp-accounts/health/store.ts'
@@ -14,6 +13,7 @@ import { exampleSend } from '../../support/example-send.ts'
 import { setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
+import { recordStatements } from '../../support/record-statements.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 let account: TestAccount
@@ -357,16 +357,9 @@ test('counts the last hour of all numbers in one pass', async () => {
   await insert(account.whatsAppAccountId, 'failed', '131026')
   await insert(second, 'delivered')
   await insert(second, 'failed')
-  const statements: string[] = []
-  const counting: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      statements.push(JSON.stringify(node))
-      return node
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  }
+  const { db, statements } = recordStatements(server.deps.db)
 
-  const health = await readAccountHealth({ ...server.deps, db: server.deps.db.withPlugin(counting) }, account.accountId)
+  const health = await readAccountHealth({ ...server.deps, db }, account.accountId)
 
   expect(health.whatsAppAccounts.map(({ lastHour }) => lastHour)).toEqual([
     { sent: 1, failed: 1, failures: [{ code: '131026', count: 1 }] },
