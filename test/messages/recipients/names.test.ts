@@ -422,15 +422,19 @@ test('forgets names when messages expire, except those of suppressed recipients'
   await prefer('stop', { user_id: stopped.userId })
   await sql`update recipient_identities set seen_at = now() - interval '91 days'`.execute(server.deps.db)
 
-  await deleteOldIdentities(server.deps.db, { now: new Date(), retentionDays: 90, batchSize: 1 })
+  const listIdentities = async () => {
+    const { rows } = await sql<{ identity: string }>`
+      select identity from recipient_identities where account_id = ${account.accountId} order by identity`.execute(
+      server.deps.db,
+    )
+    return rows.map(({ identity }) => identity)
+  }
 
-  const names = await readNames()
-  const { rows } = await sql<{ identity: string }>`
-    select identity from recipient_identities where account_id = ${account.accountId} order by identity`.execute(
-    server.deps.db,
-  )
-  expect(rows.map(({ identity }) => identity)).toEqual([stopped.to, stopped.userId])
-  expect(names).toContain(stopped.userId)
+  await deleteOldIdentities(server.deps.db, { now: new Date(0), retentionDays: 90 })
+  expect(await listIdentities()).toHaveLength(6)
+  await deleteOldIdentities(server.deps.db, { now: new Date(), retentionDays: 90, batchSize: 1 })
+  expect(await listIdentities()).toEqual([stopped.to, stopped.userId])
+  expect(await readNames()).toContain(stopped.userId)
 })
 
 test('logs no name', async () => {

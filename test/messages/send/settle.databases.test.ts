@@ -151,6 +151,7 @@ test('deletes expired keys in batches and keeps the others', async () => {
     .where('key', 'in', expired)
     .execute()
 
+  expect(await deleteExpiredIdempotencyKeys(server.deps.db, new Date(0), 2)).toBe(0)
   expect(await deleteExpiredIdempotencyKeys(server.deps.db, new Date(), 2)).toBe(5)
   expect(await listKeys()).toEqual(['new'])
 })
