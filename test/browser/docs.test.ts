@@ -1,7 +1,10 @@
 import axe from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sendCode } from '../../contracts/api/code.ts'
 import { getMessage, previewMessage, sendMessage } from '../../contracts/api/message.ts'
+import type { ApiProcedure } from '../../contracts/procedure.ts'
+import { addSuppression } from '../../contracts/api/suppression.ts'
 import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { patience } from '../support/patience.ts'
@@ -43,19 +46,29 @@ afterEach(async () => {
   await context.close()
 })
 
-test('sends a message from the documentation page', async () => {
-  const { apiKey } = await server.account()
-  await page.goto(`${server.url}/docs/api`)
-  await page.getByRole('heading', { name: 'Waybill', level: 1 }).waitFor()
-  await page.getByLabel('Value').first().fill(apiKey)
-  await page.getByRole('link', { name: sendMessage.summary }).first().click()
-  await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
-  const client = page.getByRole('dialog', { name: 'API Client' })
+type ApiRequest = Pick<ApiProcedure, 'tag' | 'method' | 'path'>
 
+/** Opens the client of the reference at the example of a request. */
+async function openRequest({ tag, method, path }: ApiRequest, apiKey: string): Promise<Locator> {
+  await page.goto(`${server.url}/docs/api#tag/${tag.toLowerCase()}/${method}${path}`)
+  await page.getByLabel('Value').first().fill(apiKey)
+  await page.getByRole('button', { name: `${path})` }).click()
+  return page.getByRole('dialog', { name: 'API Client' })
+}
+
+async function sendRequest(client: Locator, { path }: ApiRequest): Promise<Response> {
   const [response] = await Promise.all([
-    page.waitForResponse('**/api/v1/message/send'),
+    page.waitForResponse(`**${path}`),
     client.getByRole('button', { name: /^Send post request/ }).click(),
   ])
+  return response
+}
+
+test('sends a message from the documentation page', async () => {
+  const { apiKey } = await server.account()
+  const client = await openRequest(sendMessage, apiKey)
+
+  const response = await sendRequest(client, sendMessage)
 
   expect(response.status()).toBe(200)
   expect(response.request().postDataJSON()).toEqual(sendMessage.example.input)
@@ -67,32 +80,23 @@ test('sends a message from the documentation page', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('checks a message from the documentation page, which sends nothing', async () => {
-  const { apiKey } = await server.account()
-  await page.goto(`${server.url}/docs/api`)
-  await page.getByLabel('Value').first().fill(apiKey)
-  await page.getByRole('link', { name: previewMessage.summary }).first().click()
-  await page.getByRole('button', { name: /Test Request.*message\/preview/ }).click()
-  const client = page.getByRole('dialog', { name: 'API Client' })
+test.each([previewMessage, sendCode, addSuppression])(
+  'sends the example of $path from the documentation page',
+  async (contract) => {
+    const { apiKey } = await server.account()
+    const client = await openRequest(contract, apiKey)
 
-  const [response] = await Promise.all([
-    page.waitForResponse('**/api/v1/message/preview'),
-    client.getByRole('button', { name: /^Send post request/ }).click(),
-  ])
+    const response = await sendRequest(client, contract)
 
-  expect(response.status()).toBe(200)
-  expect(response.request().postDataJSON()).toEqual(previewMessage.example.input)
-  await client.getByText('200 OK').waitFor()
-  expect(pageErrors).toEqual([])
-})
+    expect(response.request().postDataJSON()).toEqual(contract.example.input)
+    await client.getByText('200 OK').waitFor()
+    expect(pageErrors).toEqual([])
+  },
+)
 
 test('sends every template of the sandbox from the documentation page', async () => {
   const { apiKey, trpc } = await server.account()
-  await page.goto(`${server.url}/docs/api`)
-  await page.getByLabel('Value').first().fill(apiKey)
-  await page.getByRole('link', { name: sendMessage.summary }).first().click()
-  await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
-  const client = page.getByRole('dialog', { name: 'API Client' })
+  const client = await openRequest(sendMessage, apiKey)
   const body = client.getByRole('textbox').filter({ hasText: sendMessage.example.input.template })
   await body.waitFor()
   const editor = await body.elementHandle()
@@ -100,10 +104,7 @@ test('sends every template of the sandbox from the documentation page', async ()
   for (const { name, language } of sendableDemoTemplates) {
     const { example } = await trpc.template.get.query({ name, language })
     await editor?.fill(JSON.stringify({ ...example, to: '34600111222' }))
-    const [response] = await Promise.all([
-      page.waitForResponse('**/api/v1/message/send'),
-      client.getByRole('button', { name: /^Send post request/ }).click(),
-    ])
+    const response = await sendRequest(client, sendMessage)
     expect({ name, status: response.status(), text: await response.text() }).toMatchObject({ name, status: 200 })
   }
 
@@ -311,12 +312,7 @@ describe('the reference', () => {
   test('reads the newest message in place of the one in the examples, which does not exist', async () => {
     const { apiKey, trpc } = await server.account()
     const { messageId } = await trpc.message.send.mutate(exampleSend)
-    await page.goto(`${server.url}/docs/api`)
-    await page.getByRole('heading', { name: 'Waybill', level: 1 }).waitFor()
-    await page.getByLabel('Value').first().fill(apiKey)
-    await page.getByRole('link', { name: getMessage.summary }).first().click()
-    await page.getByRole('button', { name: /Test Request.*message\/\{messageId\}/ }).click()
-    const client = page.getByRole('dialog', { name: 'API Client' })
+    const client = await openRequest(getMessage, apiKey)
 
     await client.getByRole('button', { name: /^Send get request/ }).click()
 
