@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { exportRecipient } from '../../../src/cli/account-data/export-recipient.ts'
 import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
-import { describeErasure } from '../../../src/cli/commands/recipient.ts'
 import { parseLine } from '../../../src/cli/syntax.ts'
-import { type ErasureHooks, eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { recordStatements } from '../../support/record-statements.ts'
@@ -132,33 +130,4 @@ test('reads the events of an account in short statements', async () => {
     [0, 1_999, 2_000, 4_499].map((index) => ({ eventId: ids[index] })),
   )
   expect(statements.filter((text) => text.includes('payload ~'))).toHaveLength(Math.ceil(count / 2_000))
-})
-
-test('says that an open transaction prevents the last check of an erasure', async () => {
-  const { deps } = server
-  const open = await deps.db.startTransaction().execute()
-  onTestFinished(async () => void (open.isCommitted || open.isRolledBack || (await open.rollback().execute())))
-  await sql`insert into removed_media (id) values ('open')`.execute(open)
-  const hooks: ErasureHooks = { audited: (_accountId, _what, run) => run() }
-
-  const erased = await eraseRecipient(deps, { recipient: '34600700008' }, { ...hooks, maxSettleMilliseconds: 50 })
-
-  expect(erased).toMatchObject({ complete: false, unsettled: true })
-  expect(describeErasure(erased, { rewritten: true, isEmbedded: false })).toContain('pg_prepared_xacts')
-  await open.rollback().execute()
-  expect(await eraseRecipient(deps, { recipient: '34600700008' }, hooks)).toMatchObject({
-    complete: true,
-  })
-})
-
-test('says how much was erased, in the singular too', async () => {
-  const account = await server.account()
-  const number = '34600700005'
-  const sent = await sendOne(account, { to: number })
-  await reply(account, sent.waMessageId, number, 'I have a question')
-
-  const { text } = await runCommand(server.deps, 'recipient', 'erase', number, '--account', account.accountId)
-
-  expect(text).toContain('Erased the recipient from 1 message and from further rows')
-  expect(text).toContain('Removed the words of 1 reply from its event.')
 })
