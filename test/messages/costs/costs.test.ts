@@ -125,9 +125,15 @@ test('uses the rate card of each day in the time zone of the account', async () 
 
   expect(totals.amount).toBe('11')
   expect(rateCards).toEqual(['2026-01-01', change])
-  await expect(removeRateCard(server.deps, '2026-02-31')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   await removeRateCard(server.deps, '2026-01-01')
   expect((await costs({ days: 7 })).totals).toMatchObject({ amount: '10', unrated: 1 })
+})
+
+test.each(['2026-01-02', '2026-02-31'])('finds no rate card on %s to remove', async (date) => {
+  await importRows('2026-01-01,EUR,Spain,ES,1,1')
+
+  await expect(removeRateCard(server.deps, date)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await listRateCards(server.deps)).toHaveLength(1)
 })
 
 test('keeps prices when quarters of an hour are folded into days, and when a recipient is erased', async () => {
