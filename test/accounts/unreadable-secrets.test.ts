@@ -1,16 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncDueTemplates, syncTemplates } from '../../src/templates/sync.ts'
 import { getMessage, post, sendOne, status } from '../support/callbacks.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
-
-/** A secret cannot be decrypted if its key was removed from the ring or its row comes from another installation. */
+import { unreadable } from '../support/unreadable.ts'
 
 const example = sendMessage.example.input
-const unreadable = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
 
 const server = await forFile(startTestServer())
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
 import { addEndpoint, disableEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
@@ -15,6 +13,7 @@ import { testEndpoint } from '../../../src/webhooks/endpoints/send-test-event.ts
 import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps } from '../../support/endpoints.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { unreadable } from '../../support/unreadable.ts'
 
 const database = await forFile(openTestDatabase())
 const deps = createEndpointDeps(database)
@@ -79,10 +78,10 @@ async function verifies(endpointId: string, secrets: string[]): Promise<boolean[
   })
 }
 
-/** Makes the secret of an endpoint unreadable, as the loss of its key does. */
-async function loseKey(endpointId: string): Promise<void> {
-  const secret_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
-  await deps.db.updateTable('webhook_endpoints').set({ secret_encrypted }).where('id', '=', endpointId).execute()
+/** Makes the secret or the headers of an endpoint unreadable, as the loss of their key does. */
+async function loseKey(endpointId: string, of: 'secret' | 'headers' = 'secret'): Promise<void> {
+  const change = { [`${of}_encrypted`]: unreadable }
+  await deps.db.updateTable('webhook_endpoints').set(change).where('id', '=', endpointId).execute()
 }
 
 test('replaces a secret that cannot be decrypted without an overlap', async () => {
@@ -112,8 +111,7 @@ test('says that a secret cannot be decrypted instead of sending a test event or 
 
 test('names the headers if only they cannot be decrypted, which a new secret does not repair', async () => {
   const endpointId = await add()
-  const headers_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('{}', 'any')
-  await deps.db.updateTable('webhook_endpoints').set({ headers_encrypted }).where('id', '=', endpointId).execute()
+  await loseKey(endpointId, 'headers')
 
   expect(await testEndpoint(deps, accountId, endpointId)).toMatchObject({
     delivered: false,

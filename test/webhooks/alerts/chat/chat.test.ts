@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { activateWhatsAppAccount } from '../../../../src/whatsapp-accounts/change.ts'
@@ -19,6 +18,7 @@ import { forFile } from '../../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../../support/server.ts'
 import { accept, respond, startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { unreadable } from '../../../support/unreadable.ts'
 
 let posters: OutboxLoop<ClaimedPost>[] = []
 
@@ -207,11 +207,10 @@ test('posts failing endpoints and stopped templates, and their recovery', async 
 
 test('says that the URL of a chat cannot be decrypted', async () => {
   await setSlack()
-  const chat_url_encrypted = createSecretBox([randomBytes(32)], randomBytes).encrypt('url', 'any')
   const { accountId } = account
   await server.deps.db
     .updateTable('alert_settings')
-    .set({ chat_url_encrypted })
+    .set({ chat_url_encrypted: unreadable })
     .where('account_id', '=', accountId)
     .execute()
 
