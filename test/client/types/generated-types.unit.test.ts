@@ -122,6 +122,7 @@ test('cuts a long text between characters, so that the file reads back as it was
   const types = generateTypes([template({ components: [{ type: 'BODY', text }] })])
 
   expect(Buffer.from(types).toString()).toBe(types)
+  expect(types).not.toContain('and more')
 })
 
 test('lists the templates that were added, removed or changed', () => {
