@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -44,6 +44,7 @@ test('counts a message with an unknown outcome', async () => {
 
 test('reports deliveries that are late even if no worker runs', async () => {
   const { accountId } = await server.account()
+  onTestFinished(async () => void (await sql`delete from webhook_deliveries`.execute(server.deps.db)))
   await sql`
     insert into webhook_endpoints (id, account_id, url, events, secret_encrypted)
     values ('ep_late', ${accountId}, 'https://example.com/', '{message.sent}', 'x')`.execute(server.deps.db)
@@ -56,7 +57,6 @@ test('reports deliveries that are late even if no worker runs', async () => {
   const { text } = await server.request('GET', '/metrics')
 
   expect(Number(/^waybill_webhook_oldest_due_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(89)
-  await sql`delete from webhook_deliveries where id = 'dlv_late'`.execute(server.deps.db)
 })
 
 test('counts sends by outcome and code, and callbacks by result', async () => {
