@@ -203,6 +203,19 @@ test('saves rules and quiet hours', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('keeps what was typed if the list of time zones cannot be loaded', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await page.route(/\/time-zone-select-[^/]*\.js/, (route) => route.abort())
+  await openOfAccount('alerts')
+  await page.getByLabel('Failure rate in percent').fill('35')
+  await page.getByRole('switch', { name: 'Quiet hours' }).click()
+  await page.getByText('The server may have been updated').waitFor()
+
+  expect(await page.getByLabel('Failure rate in percent').inputValue()).toBe('35')
+  await page.getByLabel('From').fill('21:30')
+  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
+})
+
 test('keeps rules that somebody else changed meanwhile', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const rules = () => getAlertSettings(dashboard.server.deps, account.accountId)
