@@ -61,6 +61,17 @@ describe('the archive', () => {
     ).toEqual([])
   })
 
+  test('names chunks of the server by their content, so that a running server loads none of another version', () => {
+    const names = packed.files.map((file) => file.path).filter((name) => /^src\/cli\/.*\.js$/.test(name))
+
+    expect(names.filter((name) => !/-[\w-]{8}\.js$/.test(name)).toSorted()).toEqual([
+      'src/cli/cluster-process.js',
+      'src/cli/main.js',
+      'src/cli/processes/start-limits.js',
+      'src/cli/waybill.js',
+    ])
+  })
+
   test('is small enough to install only for the client', () => {
     expect(packed.size).toBeLessThan(4_600_000)
   })
