@@ -70,11 +70,11 @@ export function createMailTransport(config: MailConfig, timeouts = defaultTimeou
         },
         ...content,
       }
-      await withDeadline(transport.sendMail(message), timeouts.totalMs)
+      await withDeadline((signal) => transport.sendMail({ ...message, signal }), timeouts.totalMs)
     },
     verify: async () => {
       const transport = await open()
-      await withDeadline(transport.verify(), timeouts.totalMs)
+      await withDeadline(() => transport.verify(), timeouts.totalMs)
     },
   }
 }
@@ -99,9 +99,11 @@ function toOptions({ host, port, implicitTls, requireTls, auth }: MailConfig, { 
   }
 }
 
-async function withDeadline(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  const finished = new AbortController()
-  const deadline = delay(milliseconds, undefined, { signal: finished.signal, ref: false }).then(
+/** Aborts the signal of `run` once the work or its time is over, which closes a connection that is still open. */
+async function withDeadline(run: (signal: AbortSignal) => Promise<unknown>, milliseconds: number): Promise<void> {
+  const over = new AbortController()
+  const work = run(over.signal)
+  const deadline = delay(milliseconds, undefined, { signal: over.signal, ref: false }).then(
     () => {
       const facts = { isRefusal: false, permanent: false, code: 'ETIMEDOUT', replyCode: undefined }
       throw new MailError('the SMTP server took too long', facts)
@@ -115,7 +117,7 @@ async function withDeadline(work: Promise<unknown>, milliseconds: number): Promi
   } catch (error) {
     throw toMailError(error)
   } finally {
-    finished.abort()
+    over.abort()
   }
 }
 
