@@ -249,9 +249,15 @@ function hashOf(waMessageId: string): Uint8Array {
 /** WhatsApp repeats callbacks for seven days (reference, section 4.2). */
 const keptDays = 30
 
-/** Covers all accounts. */
-export async function deleteOldSeenReplies(db: Kysely<Database>, now: Date): Promise<void> {
-  await sql`
-    delete from seen_replies
-    where received_at < ${now}::timestamptz - ${sql.lit(keptDays)} * interval '1 day'`.execute(db)
+/** Covers all accounts, in statements that are short whatever their number. */
+export async function deleteOldSeenReplies(db: Kysely<Database>, now: Date, batchSize = 10_000): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from seen_replies where ctid = any(array(
+        select ctid from seen_replies
+        where received_at < ${now}::timestamptz - ${sql.lit(keptDays)} * interval '1 day'
+        limit ${sql.lit(batchSize)}
+      ))`.execute(db)
+    if (Number(numAffectedRows ?? 0) < batchSize) return
+  }
 }
