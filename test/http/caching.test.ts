@@ -1,18 +1,14 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { exampleSend } from '../support/example-send.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer } from '../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
 
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })

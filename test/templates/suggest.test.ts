@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { suggest } from '../../src/templates/suggest.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { startTestServer } from '../support/server.ts'
+
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 describe('the nearest template', () => {
   const candidates = [
@@ -36,16 +40,6 @@ describe('the nearest template', () => {
 })
 
 describe('an unknown template', () => {
-  let server: TestServer
-  let account: TestAccount
-
-  beforeAll(async () => {
-    server = await startTestServer()
-    account = await server.account()
-  })
-
-  afterAll(() => server.close())
-
   const misspelled = { ...sendMessage.example.input, template: 'order_shiped' }
   const suggestion = 'There is no template "order_shiped" in language en. Did you mean "order_shipped" in language en?'
 
@@ -64,21 +58,8 @@ describe('an unknown template', () => {
 
   test('never receives a suggestion of another account or of an unapproved template', async () => {
     const other = await server.account()
-    const body = [{ type: 'BODY', text: 'Hi' }]
-    await other.template({
-      name: 'secret_offer',
-      language: 'en',
-      category: 'UTILITY',
-      status: 'APPROVED',
-      components: body,
-    })
-    await account.template({
-      name: 'paused_offer',
-      language: 'en',
-      category: 'UTILITY',
-      status: 'PAUSED',
-      components: body,
-    })
+    await other.template({ name: 'secret_offer', body: 'Hi', status: 'APPROVED' })
+    await account.template({ name: 'paused_offer', body: 'Hi', status: 'PAUSED' })
 
     for (const template of ['secret_ofer', 'paused_ofer']) {
       const { message } = (await account.post('/api/v1/message/send', { ...misspelled, template })).json().error

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addWhatsAppAccount } from '../../../src/whatsapp-accounts/add.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import {
@@ -15,15 +15,11 @@ import {
   sendOne,
   status,
 } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 async function counted(result: string): Promise<number> {
   const metrics = await server.request('GET', '/metrics')

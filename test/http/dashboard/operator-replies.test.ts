@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { MessageDelivery } from '../../../contracts/dashboard/message.ts'
 import type { Delivery } from '../../../contracts/dashboard/webhook.ts'
@@ -11,40 +11,29 @@ import {
   listSettingsContracts,
   type PopulatedAccount,
 } from '../../support/dashboard.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer } from '../../support/server.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const variable = 'Parcel for Ada Lovelace'
 const reply = 'Leave it with my neighbour'
 
-let server: TestServer
-let receiver: WebhookReceiver
+const server = await forFile(startTestServer())
+const receiver = await forFile(startWebhookReceiver())
+receiver.behave(({ body }, response) => void response.writeHead(500).end(body))
 /** An account with a reply, which its endpoint received and returned. */
-let account: PopulatedAccount
-let member: TestOwner
-let operator: TestOwner
-
-beforeAll(async () => {
-  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
-  receiver.behave(({ body }, response) => void response.writeHead(500).end(body))
-  account = await createPopulatedAccount(server)
-  member = await signedInOwner(server, account.accountId)
-  await member.mutate('publicApi.setMessageContents', { accountId: account.accountId, keptDays: 30 })
-  account = { ...account, ...(await deliverReply()) }
-  operator = await signedInOperator(server)
-  const { accountId } = account
-  await callOperator(server, operator, { name: 'account.view', kind: 'mutation' }, { accountId })
-})
-
-afterAll(async () => {
-  await receiver?.close()
-  await server?.close()
-})
+let account = await createPopulatedAccount(server)
+const { accountId } = account
+const member = await signedInOwner(server, accountId)
+await member.mutate('publicApi.setMessageContents', { accountId, keptDays: 30 })
+account = { ...account, ...(await deliverReply()) }
+const operator = await signedInOperator(server)
+await callOperator(server, operator, { name: 'account.view', kind: 'mutation' }, { accountId })
 
 async function deliverReply(): Promise<Pick<PopulatedAccount, 'endpointId' | 'messageId' | 'deliveryId'>> {
   const { endpointId } = await addEndpoint(server.deps, account.accountId, {
@@ -71,8 +60,9 @@ async function listDeliveries(user: TestOwner, endpointId = account.endpointId):
   return (await read<{ items: Delivery[] }>(user, 'webhook.deliveries', { endpointId })).data
 }
 
-const read = <T>(user: TestOwner, name: string, input: object = inputsOf(account)[name] ?? {}) =>
-  user.query<T>(name, { accountId: account.accountId, ...input })
+function read<T>(user: TestOwner, name: string, input: object = inputsOf(account)[name] ?? {}) {
+  return user.query<T>(name, { accountId: account.accountId, ...input })
+}
 
 const queries = listSettingsContracts().filter(
   ({ contract: { kind, allowed } }) => kind === 'query' && (allowed === 'owner' || allowed === 'viewer'),

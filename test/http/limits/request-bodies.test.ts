@@ -1,15 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../../contracts/api/message.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  // On a busy machine, the bodies of a test take longer than those of clients may.
-  server = await startTestServer({ server: { bodyMilliseconds: 600_000 } })
-})
-afterAll(() => server.close())
+// On a busy machine, the bodies of a test take longer than those of clients may.
+const server = await forFile(startTestServer({ server: { bodyMilliseconds: 600_000 } }))
 
 function open(path: string, framing: string, apiKey = 'wrong'): Socket {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})

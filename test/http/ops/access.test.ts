@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 function read(node: TestServer, headers = {}): Promise<TestResponse> {
   return node.request('GET', '/metrics', { headers })

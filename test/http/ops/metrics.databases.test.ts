@@ -3,13 +3,10 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { eventually } from '../../support/eventually.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestServer, through } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
 
 test('measures requests by route, without IDs or phone numbers in labels', async () => {
   const account = await server.account()

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { getOverview, Overview } from '../../../contracts/dashboard/overview.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
@@ -8,24 +8,21 @@ import { deleteEmptyBuckets, foldCounts, foldOldBuckets } from '../../../src/mes
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { updateMessageCounts } from '../../../src/platform/db/message-counts.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 /** The time of the server. */
 let now: Date
 /** The time at which the test began: midnight may pass meanwhile. */
 let today: Date
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
 beforeEach(async () => {
   today = new Date()
   now = today
   account = await server.account()
 })
-afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)

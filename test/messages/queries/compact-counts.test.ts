@@ -1,22 +1,20 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { compactBuckets } from '../../../src/messages/queries/compact-counts.ts'
 import { foldOldBuckets, sumCounts } from '../../../src/messages/queries/counts-store.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 let viewer: TestOwner
 /** Neither at the start of a day nor of a quarter of an hour, in any time zone. */
 let now: Date
 /** The time at which the test began: midnight may pass meanwhile. */
 let today: Date
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
 beforeEach(async () => {
   today = new Date()
   now = today
@@ -24,7 +22,6 @@ beforeEach(async () => {
   viewer = await signedInOwner(server, account.accountId)
   now = new Date(`${dateOf(daysAgo(0))}T13:37:00Z`)
 })
-afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)

@@ -1,24 +1,20 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Message } from '../../../contracts/api/message.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { revokeKey } from '../../../src/accounts/api-key.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { openSocket } from '../../support/raw-socket.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../../support/server.ts'
 import { exportPath as path, insertMessages, listAll, readLines } from './exported.ts'
 
 const pageSize = 100
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  await insertMessages(server, account, 250)
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+await insertMessages(server, account, 250)
 
 /** A node that calls `onPage` after each statement that reads messages, with its number, before the page is used. */
 async function startWatchedNode(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
 import { type Count, deleteOldCounts, findCounts, foldCounts } from '../../../src/messages/queries/counts-store.ts'
@@ -13,24 +13,21 @@ import { encodeId } from '../../../src/platform/ids.ts'
 import { adviseOnFailure } from '../../../src/whatsapp/failure-advice.ts'
 import { report as reportStatuses, status } from '../../support/callbacks.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
-let server: TestServer
 let account: TestAccount
 /** The time of the server. */
 let now: Date
 /** The time at which the test began: midnight may pass meanwhile. */
 let today: Date
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
 beforeEach(async () => {
   today = new Date()
   now = today
   account = await server.account()
 })
-afterAll(() => server.close())
 
 const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { getMessage, receive as receiveAt, report, sendOne, status } from '../../support/callbacks.ts'
 import { newWamid, replyTime, text } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 /** Reports about the names of people that contradict earlier ones, in either order of arrival. */
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   await account.template(sale)
 })
-afterAll(() => server.close())
 
 const receive = (field: string, value: object) => receiveAt(server, account, field, value)
 

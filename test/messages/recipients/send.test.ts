@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { getMessage, post, receive, report, sendOne, status } from '../../support/callbacks.ts'
 import { newWamid, preferencesCallback, replyTime, text } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 /** Sends to numbers and to user IDs. */
 
@@ -20,15 +21,10 @@ const code = {
 const userId = 'ES.2041776300912345'
 const path = '/api/v1/message/send'
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-  await account.template(sale)
-  await account.template(code)
-})
-afterAll(() => server.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
+await account.template(sale)
+await account.template(code)
 
 const send = (request: object, from = account) => from.post(path, { template: sale.name, language: 'en', ...request })
 

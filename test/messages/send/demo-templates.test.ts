@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** The sandbox's templates show what can be sent, so each is sent with its example. */
 
-let server: TestServer
-let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-  account = await server.account()
-})
-afterAll(() => server?.close())
+const server = await forFile(startTestServer())
+const account = await server.account()
 
 const to = '34600111222'
 

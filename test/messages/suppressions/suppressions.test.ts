@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { erase } from '../../support/erase.ts'
 import { exampleSend } from '../../support/example-send.ts'
-import { forTest } from '../../support/lifetime.ts'
+import { forFile, forTest } from '../../support/lifetime.ts'
 import { lockWaits } from '../../support/lock-waits.ts'
 import { signedInOwner } from '../../support/user.ts'
 import {
@@ -21,21 +21,17 @@ import {
 import { applyChoices } from '../../../src/messages/suppressions/choices-store.ts'
 import { findHashKey, readHashKey } from '../../../src/messages/suppressions/number-key.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { nodeForTest, startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
 const marketing = { to: exampleSend.to, template: sale.name, language: 'en' }
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   await account.template(sale)
 })
-afterAll(() => server.close())
 
 async function receiveMessages(messages: object[]): Promise<void> {
   expect((await post(server, repliesCallback(account.phoneNumberId, messages))).statusCode).toBe(200)

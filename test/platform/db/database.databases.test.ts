@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   disableStatementTimeout,
   PreparedClient,
@@ -12,13 +12,10 @@ import {
 import { openDatabase, withoutTimeout } from '../../../src/platform/db/database.ts'
 import { isDatabaseUnavailable } from '../../../src/platform/db/errors.ts'
 import { statement } from '../../../src/platform/db/statement.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined> {
   const { rows } = await sql<object>`

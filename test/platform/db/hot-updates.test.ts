@@ -1,12 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { expect, test } from 'vitest'
+import { forFile } from '../../support/lifetime.ts'
+import { openTestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 test('changes no indexed column when a status arrives', async () => {
   const { rows } = await sql<{ column: string }>`

@@ -1,28 +1,22 @@
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { patientSeconds } from '../../support/database.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { startTestServer } from '../../support/server.ts'
 
 /** A lock that another transaction holds must delay only the requests that need it. */
 
 const example = sendMessage.example.input
 
-let server: TestServer
-const resources = new AsyncDisposableStack()
+const patient = await forFile(startTestServer())
+const location = { kind: 'postgres', url: patient.database.url ?? '' } as const
 /** Only locks are waited for as long as in production. */
-beforeAll(async () => {
-  const patient = await startTestServer()
-  resources.defer(() => patient.close())
-  const location = { kind: 'postgres', url: patient.database.url ?? '' } as const
-  const db = openDatabase({ ...location, ...patientSeconds, lockTimeoutSeconds: 1 }, pino({ level: 'silent' }))
-  resources.defer(() => db.destroy())
-  server = await startTestServer({ beside: patient, deps: { db } })
-  resources.defer(() => server.close())
-})
-afterAll(() => resources.disposeAsync())
+const db = openDatabase({ ...location, ...patientSeconds, lockTimeoutSeconds: 1 }, pino({ level: 'silent' }))
+await forFile({ close: () => db.destroy() })
+const server = await forFile(startTestServer({ beside: patient, deps: { db } }))
 
 /** A lock held by another program of the operator until the end of the block. */
 async function lock(statement: string, values: unknown[] = []): Promise<AsyncDisposable> {

@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   createLocalNotifications,
   createNotifications,
   type Notifications,
 } from '../../../src/platform/db/notifications.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 function open(): Notifications {
   return createNotifications({ kind: 'postgres', url: database.url ?? '' }, database.db, pino({ level: 'silent' }))

@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { numberColumns } from '../../../src/platform/db/number-columns.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { openTestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = await forFile(openTestDatabase())
 
 /** Every column that can hold a text, except those of partitions. */
 async function readTextColumns(): Promise<Set<string>> {

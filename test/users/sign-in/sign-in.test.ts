@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { acceptInvitation, inviteUser } from '../../../src/users/invitation.ts'
 import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { scryptHashing } from '../../../src/users/sign-in/password-hashing.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
 import { accountWithOwner, signedInOwner, visitor } from '../../support/user.ts'
-import { nodeForTest, startTestServer, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
@@ -261,18 +261,9 @@ test('limits password attempts by address', async () => {
   expect(statuses.filter((status) => status === 401).length).toBeLessThan(11)
 })
 
-describe('password attempts for one user from many addresses', () => {
-  let node: TestServer
-  let accountId: string
-
-  beforeAll(async () => {
-    node = await startTestServer({ server: { trustedProxies: ['loopback'] } })
-    ;({ accountId } = await node.account())
-  })
-
-  afterAll(async () => {
-    await node?.close()
-  })
+describe('password attempts for one user from many addresses', async () => {
+  const node = await forFile(startTestServer({ server: { trustedProxies: ['loopback'] } }))
+  const { accountId } = await node.account()
 
   /** Sets the count of attempts to one less than the limit. */
   const setAttempts = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
