@@ -19,6 +19,7 @@ test.each([
   { input: { ...good, to: '34-600-111-222' }, says: `to: ${phoneNumber}` },
   { input: { ...good, to: '34 600111222' }, says: `to: ${phoneNumber}` },
   { input: { ...good, to: '0600111222' }, says: `to: ${phoneNumber}` },
+  { input: { ...good, to: '3460011122233445' }, says: `to: ${phoneNumber}` },
   { input: { ...good, to: 34600111222 }, says: 'to: must be a string.' },
   { input: { ...good, to: null }, says: 'to: must be a string.' },
   { input: { ...good, template: '' }, says: 'template: must not be empty.' },
