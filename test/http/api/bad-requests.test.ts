@@ -32,43 +32,33 @@ function expectFailure(response: TestResponse, code: ErrorCode): void {
 }
 
 const good = JSON.stringify(sendMessage.example.input)
-const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
-  { what: 'no body', body: '', code: 'VALIDATION_ERROR' },
-  { what: 'broken JSON', body: '{"to": "346', code: 'VALIDATION_ERROR' },
-  { what: 'a list', body: '[]', code: 'VALIDATION_ERROR' },
-  { what: 'null', body: 'null', code: 'VALIDATION_ERROR' },
-  { what: 'a string', body: '"hello"', code: 'VALIDATION_ERROR' },
-  { what: 'NaN', body: 'NaN', code: 'VALIDATION_ERROR' },
-  { what: 'invalid UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), code: 'VALIDATION_ERROR' },
-  { what: 'deep nesting', body: '['.repeat(30_000) + ']'.repeat(30_000), code: 'VALIDATION_ERROR' },
-  {
-    what: 'deep nesting in a field',
-    body: `{"to":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
-    code: 'VALIDATION_ERROR',
-  },
-  { what: '__proto__', body: `{"__proto__":{"to":"34600111222"},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
-  { what: 'constructor', body: `{"constructor":{"prototype":{}},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
+const bodies: { what: string; body: string | Buffer }[] = [
+  { what: 'no body', body: '' },
+  { what: 'broken JSON', body: '{"to": "346' },
+  { what: 'a list', body: '[]' },
+  { what: 'null', body: 'null' },
+  { what: 'a string', body: '"hello"' },
+  { what: 'NaN', body: 'NaN' },
+  { what: 'invalid UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) },
+  { what: 'deep nesting', body: '['.repeat(30_000) + ']'.repeat(30_000) },
+  { what: 'deep nesting in a field', body: `{"to":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}` },
+  { what: '__proto__', body: `{"__proto__":{"to":"34600111222"},${good.slice(1)}` },
+  { what: 'constructor', body: `{"constructor":{"prototype":{}},${good.slice(1)}` },
   {
     what: 'wrong types',
     body: '{"to":[],"template":{},"language":true,"variables":"x","externalId":1,"accountId":null}',
-    code: 'VALIDATION_ERROR',
   },
-  {
-    what: 'a NUL in a name',
-    body: JSON.stringify({ ...sendMessage.example.input, template: 'a\u0000b' }),
-    code: 'VALIDATION_ERROR',
-  },
-  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800'), code: 'VALIDATION_ERROR' },
-  {
-    what: 'a huge body',
-    body: JSON.stringify({ ...sendMessage.example.input, externalId: 'x'.repeat(70_000) }),
-    code: 'PAYLOAD_TOO_LARGE',
-  },
-  { what: 'a number too large', body: '{"to":1e999}', code: 'VALIDATION_ERROR' },
+  { what: 'a NUL in a name', body: JSON.stringify({ ...sendMessage.example.input, template: 'a\u0000b' }) },
+  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800') },
+  { what: 'a number too large', body: '{"to":1e999}' },
 ]
 
-test.each(bodies)('responds to $what with $code', async ({ body, code }) => {
-  expectFailure(await post(body), code)
+test.each(bodies)('responds to $what with VALIDATION_ERROR', async ({ body }) => {
+  expectFailure(await post(body), 'VALIDATION_ERROR')
+})
+
+test('responds to a huge body with PAYLOAD_TOO_LARGE', async () => {
+  expectFailure(await post(good.replace('order_shipped', 'x'.repeat(70_000))), 'PAYLOAD_TOO_LARGE')
 })
 
 test.each([
@@ -375,19 +365,16 @@ test('returns a result for each call of a tRPC batch', async () => {
   expect(refused.error.data.code).toBe('VALIDATION_ERROR')
 })
 
-test('rejects a tRPC batch of more than ten calls', async () => {
-  const procedures = Array.from({ length: 11 }, () => 'message.list').join(',')
+test.each([
+  { comma: ',', says: 'This batch has 11 calls, and the maximum is 10.' },
+  // Encoded twice.
+  { comma: '%252C', says: 'The request is not a tRPC request' },
+])('rejects a tRPC batch of more than ten calls with the commas $comma', async ({ comma, says }) => {
+  const procedures = Array.from({ length: 11 }, () => 'message.list').join(comma)
   const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
   expect(response.statusCode).toBe(400)
   expect(response.text).toContain('VALIDATION_ERROR')
-  expect(response.text).toContain('This batch has 11 calls, and the maximum is 10.')
-})
-
-test('rejects a tRPC batch of more than ten calls whose commas are encoded twice', async () => {
-  const procedures = Array.from({ length: 11 }, () => 'message.list').join('%252C')
-  const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
-  expect(response.statusCode).toBe(400)
-  expect(response.text).toContain('VALIDATION_ERROR')
+  expect(response.text).toContain(says)
 })
 
 test.each([

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { gzipSync } from 'node:zlib'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -65,7 +64,7 @@ function post(body: unknown, headers: Record<string, string> = {}): Promise<Test
       'x-api-key': account.apiKey,
       ...headers,
     },
-    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 }
 
@@ -267,13 +266,6 @@ test.each([
   { attack: 'as broken JSON', body: '{"jsonrpc":', status: 400, code: 'VALIDATION_ERROR' },
   { attack: 'as a string', body: '"initialize"', status: 400, code: 'VALIDATION_ERROR' },
   { attack: 'that is too large', body: `"${'x'.repeat(70_000)}"`, status: 413, code: 'PAYLOAD_TOO_LARGE' },
-  {
-    attack: 'that is compressed',
-    headers: { 'content-encoding': 'gzip' },
-    body: gzipSync('{}'),
-    status: 415,
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-  },
 ])('rejects a message $attack with $status', async ({ headers = {}, body = initialize, status, code }) => {
   const response = await post(body, headers as Record<string, string>)
 

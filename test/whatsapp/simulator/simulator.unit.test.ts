@@ -95,7 +95,7 @@ test.each([
   expect(answer.body.contacts).toEqual([{ input: to, wa_id: waId }])
 })
 
-test.each<{ says: string; template: Template; status: number; code: number; details?: string }>([
+test.each<{ says: string; template: Template; code: number; details?: string; status?: number }>([
   {
     says: 'an unknown template',
     template: { name: 'nope' },
@@ -105,60 +105,49 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
   },
   { says: 'a missing language', template: { language: { code: 'en_US' } }, status: 404, code: 132001 },
   { says: 'a template under review', template: { name: 'loyalty_points' }, status: 404, code: 132001 },
-  { says: 'a paused template', template: { name: 'spring_sale' }, status: 400, code: 132015 },
+  { says: 'a paused template', template: { name: 'spring_sale' }, code: 132015 },
   {
     says: 'too few variables',
     template: { components: [body('Ada')] },
-    status: 400,
     code: 132000,
     details: 'body: number of localizable_params (1) does not match the expected number of params (2)',
   },
-  { says: 'no variables at all', template: {}, status: 400, code: 132000 },
-  { says: 'too many variables', template: { components: [body('a', 'b', 'c')] }, status: 400, code: 132000 },
+  { says: 'no variables at all', template: {}, code: 132000 },
+  { says: 'too many variables', template: { components: [body('a', 'b', 'c')] }, code: 132000 },
   {
     says: 'an empty value',
     template: { components: [body('Ada', ' ')] },
-    status: 400,
     code: 131008,
     details: 'Parameter of type text is missing text value',
   },
-  { says: 'a value that is not text', template: { components: [body('Ada', 7)] }, status: 400, code: 131008 },
-  { says: 'a newline', template: { components: [body('Ada', 'a\nb')] }, status: 400, code: 132018 },
-  { says: 'a tab', template: { components: [body('Ada', 'a\tb')] }, status: 400, code: 132018 },
-  { says: 'five spaces', template: { components: [body('Ada', 'a     b')] }, status: 400, code: 132018 },
-  {
-    says: 'a text that is too long',
-    template: { components: [body('Ada', 'x'.repeat(1024))] },
-    status: 400,
-    code: 132005,
-  },
+  { says: 'a value that is not text', template: { components: [body('Ada', 7)] }, code: 131008 },
+  { says: 'a newline', template: { components: [body('Ada', 'a\nb')] }, code: 132018 },
+  { says: 'a tab', template: { components: [body('Ada', 'a\tb')] }, code: 132018 },
+  { says: 'five spaces', template: { components: [body('Ada', 'a     b')] }, code: 132018 },
+  { says: 'a text that is too long', template: { components: [body('Ada', 'x'.repeat(1024))] }, code: 132005 },
   {
     says: 'a missing name',
     template: {
       name: 'appointment_reminder',
       components: [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'date', text: 'x' }] }],
     },
-    status: 400,
     code: 132018,
     details: 'body: Parameter first_name is missing',
   },
   {
     says: 'an image header without an image',
     template: { name: 'invoice_ready', components: [body('Ada')] },
-    status: 400,
     code: 132012,
   },
   {
     says: 'a missing header variable',
     template: { name: 'order_delayed', components: [body('Ada')] },
-    status: 400,
     code: 132000,
     details: 'header: number of localizable_params (0) does not match the expected number of params (1)',
   },
   {
     says: 'a missing button variable',
     template: { name: 'track_parcel', components: [body('Ada')] },
-    status: 400,
     code: 131008,
     details: 'buttons: Button at index 0 of type Url requires a parameter',
   },
@@ -168,7 +157,6 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
       name: 'track_parcel',
       components: [body('Ada'), { type: 'button', sub_type: 'quick_reply', index: '0', parameters: [] }],
     },
-    status: 400,
     code: 132018,
     details: 'buttons: Button at index 0 must be of type Url',
   },
@@ -181,7 +169,6 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
         { type: 'button', sub_type: 'copy_code', index: 0, parameters: [{ type: 'text', coupon_code: 'GIFT9' }] },
       ],
     },
-    status: 400,
     code: 131008,
     details: 'buttons: Button at index 0 of type copy_code requires a non-empty parameter coupon_code',
   },
@@ -197,12 +184,11 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
         },
       ],
     },
-    status: 400,
     code: 132018,
     details: 'carousel: there are two cards of the same index',
   },
-  { says: 'components of an unknown type', template: { components: [{ type: 'FOOTER' }] }, status: 400, code: 100 },
-])('rejects $says with $code', async ({ template, status, code, details }) => {
+  { says: 'components of an unknown type', template: { components: [{ type: 'FOOTER' }] }, code: 100 },
+])('rejects $says with $code', async ({ template, code, details, status = 400 }) => {
   const answer = await post(message(template))
   expect(answer.status).toBe(status)
   expect(answer.body.error).toMatchObject({
@@ -332,8 +318,6 @@ function quickReply(index: number): object {
 
 test.each<{ says: string; body: unknown; code: number }>([
   { says: 'a body that is not JSON', body: undefined, code: 100 },
-  { says: 'another messaging product', body: message({}, { messaging_product: 'messenger' }), code: 100 },
-  { says: 'no recipient', body: message({}, { to: undefined }), code: 100 },
   {
     says: 'callback data over 512 characters',
     body: message({}, { biz_opaque_callback_data: 'x'.repeat(513) }),
