@@ -27,6 +27,8 @@ test('returns a key once and stores only its hash', async () => {
   expect(apiKey.startsWith(start)).toBe(true)
   expect(createdAt).toMatch(/^2026-11-20T/)
   expect(await ownerOf(apiKey)).toBe(accountId)
+  const rows = await deps.db.selectFrom('api_keys').selectAll().where('account_id', '=', accountId).execute()
+  expect(JSON.stringify(rows)).not.toContain(apiKey)
   const accounts = await listAccounts(deps)
   expect(accounts.find((account) => account.accountId === accountId)?.keyStart).toBe(start)
   expect(JSON.stringify(accounts)).not.toContain(apiKey)

@@ -1,13 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import {
-  appSecret,
-  callbackPath,
-  changeCallback,
-  getMessage,
-  post,
-  receive as receiveAt,
-  sendOne,
-} from '../../support/callbacks.ts'
+import { getMessage, post, receive as receiveAt, sendOne } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, newWamid, replyTime } from '../../support/replies.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -299,14 +291,6 @@ test('applies a quick reply that opts out, although WhatsApp left out its messag
   await receive({ value: { contacts: [contact], messages: [{ ...message, button: { text: 'STOP', payload: 'x' } }] } })
 
   expect(await stops()).toMatchObject([{ to: waId, userId, reason: 'reply' }])
-})
-
-test('rejects a callback with user IDs that is signed with another secret', async () => {
-  const value = { metadata: { phone_number_id: account.phoneNumberId }, contacts: [contact] }
-  const callback = changeCallback(account.wabaId, 'messages', value)
-
-  expect((await post(server, callback, { secret: `${appSecret}x` })).statusCode).toBe(401)
-  expect((await server.request('POST', callbackPath, { body: Buffer.from('{}') })).statusCode).toBe(401)
 })
 
 /** Seconds since 1970 are documented, as text for messages and as a number for preferences. */
