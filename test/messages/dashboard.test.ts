@@ -200,12 +200,3 @@ test('reports an invalid filter with its field', async () => {
 
   expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
 })
-
-test('does not find a message of another account', async () => {
-  const { owner, account } = await setUp()
-  const message = await send(await server.account(), 'order-1')
-
-  const response = await owner.query('message.get', { accountId: account.accountId, messageId: message.messageId })
-
-  expect(response).toMatchObject({ statusCode: 404, error: { data: { code: 'MESSAGE_NOT_FOUND' } } })
-})

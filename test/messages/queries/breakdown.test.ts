@@ -236,7 +236,6 @@ test('shows days in the time zone of the account', async () => {
 test('lets an owner set the time zone, and records it', async () => {
   const { accountId } = account
   const owner = await signedInOwner(server, accountId)
-  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
 
   expect(await owner.mutate('overview.setTimeZone', { accountId, timeZone: 'Europe/Madrid' })).toMatchObject({
     statusCode: 200,
@@ -244,7 +243,6 @@ test('lets an owner set the time zone, and records it', async () => {
   })
   for (const timeZone of ['Europe/Atlantis', '+01:00', '', `Europe/${'x'.repeat(100)}`])
     expect(await owner.mutate('overview.setTimeZone', { accountId, timeZone })).toMatchObject({ statusCode: 400 })
-  expect((await viewer.mutate('overview.setTimeZone', { accountId, timeZone: 'UTC' })).statusCode).toBe(403)
 
   expect((await overview()).timeZone).toBe('Europe/Madrid')
   const { data } = await owner.query<{ items: { what: string }[] }>('audit.list', { accountId })

@@ -223,12 +223,3 @@ test('shows owners how many messages have an unknown outcome, lists them and let
   expect(await countUnknown()).toBe(0)
   expect(await list({ outcomeUnknown: true })).toEqual([])
 })
-
-test('lets only owners resolve a message', async () => {
-  const { messageId } = await sendUnanswered('viewer', { secondsAgo: 120 })
-  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
-
-  const response = await viewer.mutate('message.resolve', { accountId: account.accountId, messageId, as: 'sent' })
-
-  expect(response.statusCode).toBe(403)
-})

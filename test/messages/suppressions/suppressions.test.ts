@@ -476,7 +476,6 @@ test('lets owners change the list in the dashboard and viewers read it', async (
   const { data } = await viewer.query<{ items: { to: string }[] }>('suppression.list', { accountId })
   expect(data.items.map(({ to }) => to)).toEqual(['34600000003', '34600000002'])
   expect((await viewer.query('suppression.settings', { accountId })).data).toEqual(saved.data)
-  expect((await viewer.mutate('suppression.add', { accountId, to: '34600000009' })).statusCode).toBe(403)
   const log = await owner.query<{ items: { what: string }[] }>('audit.list', { accountId })
   const descriptions = log.data.items.map(({ what }) => what)
   expect(descriptions).toEqual(

@@ -204,11 +204,9 @@ test('repeats an alert until a user acknowledges it, and still sends its end', a
   expect(await sent()).toEqual([cannotSend, cannotSend])
 
   const owner = await signedInOwner(server, account.accountId)
-  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
   const { accountId } = account
   const [alert] = await alerts()
   const input = { accountId, alertId: alert?.alertId }
-  expect((await viewer.mutate('alert.acknowledge', input)).statusCode).toBe(403)
   expect((await owner.mutate('alert.acknowledge', input)).data).toMatchObject({ acknowledgedBy: owner.email })
   expect((await owner.mutate('alert.acknowledge', { accountId, alertId: 'alr_none' })).statusCode).toBe(404)
   pass(100)
