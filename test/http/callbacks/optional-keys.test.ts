@@ -168,6 +168,10 @@ test('takes the names of a status that has none from the contacts of its callbac
   expect(await getMessage(account, sent.messageId)).toMatchObject({ status: 'read', userId })
 })
 
+const ofUser = (message: object): Shape => ({
+  value: { contacts: [contact], messages: [{ from: waId, id: newWamid(), timestamp: at, ...message }] },
+})
+
 /** Shapes in which clients of others are tested (pywa 4.4): facts about WhatsApp, with our IDs. */
 const unused: Record<string, () => Shape> = {
   'a status of a voice message': () => ({
@@ -192,58 +196,21 @@ const unused: Record<string, () => Shape> = {
       ],
     },
   }),
-  'a changed identity key': () => ({
-    value: {
-      contacts: [contact],
-      messages: [
-        {
-          from: waId,
-          id: newWamid(),
-          timestamp: at,
-          identity: { acknowledged: true, created_timestamp: at, hash: 'xyz' },
-          system: { body: 'User identity changed', type: 'customer_identity_changed' },
-          type: 'system',
-        },
-      ],
-    },
-  }),
-  'an edited message': () => ({
-    value: {
-      contacts: [contact],
-      messages: [
-        { from: waId, id: newWamid(), timestamp: at, type: 'edit', edit: { original_answerid: sent.waMessageId } },
-      ],
-    },
-  }),
-  'a revoked message': () => ({
-    value: {
-      contacts: [contact],
-      messages: [
-        {
-          from: waId,
-          id: newWamid(),
-          timestamp: at,
-          type: 'revoke',
-          revoke: { original_answerid: sent.waMessageId },
-        },
-      ],
-    },
-  }),
+  'a changed identity key': () =>
+    ofUser({
+      identity: { acknowledged: true, created_timestamp: at, hash: 'xyz' },
+      system: { body: 'User identity changed', type: 'customer_identity_changed' },
+      type: 'system',
+    }),
+  'an edited message': () => ofUser({ type: 'edit', edit: { original_message_id: sent.waMessageId } }),
+  'a revoked message': () => ofUser({ type: 'revoke', revoke: { original_message_id: sent.waMessageId } }),
   'an interactive message that WhatsApp cannot pass on': () => ({
     value: {
-      contacts: [contact],
-      messages: [{ from: waId, id: newWamid(), timestamp: at, type: 'interactive', context: { id: sent.waMessageId } }],
+      ...ofUser({ type: 'interactive', context: { id: sent.waMessageId } }).value,
       errors: [{ code: 131000, title: 'Something went wrong', error_data: { details: 'Unsupported webhook payload' } }],
     },
   }),
-  'a quick reply without its message': () => ({
-    value: {
-      contacts: [contact],
-      messages: [
-        { from: waId, from_user_id: userId, id: newWamid(), timestamp: at, type: 'button', button: { text: 'Yes' } },
-      ],
-    },
-  }),
+  'a quick reply without its message': () => ofUser({ from_user_id: userId, type: 'button', button: { text: 'Yes' } }),
   'a sign-up for marketing messages': () => ({
     field: 'user_preferences',
     value: {
@@ -251,29 +218,6 @@ const unused: Record<string, () => Shape> = {
       user_preferences: [
         { wa_id: waId, category: 'marketing_messages', value: 'signup', signup_id: '1', timestamp: replyTime },
       ],
-    },
-  }),
-  'an echo of a message from the app': () => ({
-    field: 'smb_answerechoes',
-    value: {
-      contacts: [contact],
-      answerechoes: [
-        { from: '15550783881', to: waId, to_user_id: userId, id: newWamid(), timestamp: at, type: 'text' },
-      ],
-    },
-  }),
-  'a copy of a conversation that another responder owns': () => ({
-    field: 'standby',
-    value: {
-      contacts: [contact],
-      statuses: [{ id: sent.waMessageId, status: 'delivered', timestamp: at, recipient_user_id: userId }],
-      messages: [{ from_user_id: userId, id: newWamid(), timestamp: at, type: 'text', text: { body: 'STOP' } }],
-    },
-  }),
-  'the history of a number in the app': () => ({
-    field: 'history',
-    value: {
-      history: [{ metadata: { phase: 0, chunk_order: 1, progress: 55 }, threads: [{ id: waId, messages: [] }] }],
     },
   }),
 }
