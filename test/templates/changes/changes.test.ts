@@ -1,10 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
+import type { SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -24,12 +25,21 @@ beforeEach(async () => {
 const change = (name: 'create' | 'update' | 'delete' | 'duplicate', body: object) =>
   account.post(`/api/v1/template/${name}`, body)
 const list = () => server.simulator.templatesOf(account.wabaId)
-const atWhatsApp = (name = template.name) =>
+const named = (name: string) =>
   list()
     .all()
-    .find((one) => one.name === name)
+    .filter((one) => one.name === name)
+const atWhatsApp = (name = template.name) => named(name)[0]
+const templates = /\/message_templates$/
 const sentTo = (path: RegExp, method = 'POST') =>
   server.simulator.requests.filter((request) => request.method === method && path.test(request.path)).length
+
+/** Makes WhatsApp answer these requests in another way, until the test ends or `resume`. */
+function answer(method: string, path: RegExp, response: SimulatedResponse): void {
+  server.simulator.intercept((request) => (request.method === method && path.test(request.path) ? response : undefined))
+}
+const resume = () => server.simulator.intercept(undefined)
+afterEach(resume)
 
 const withImage = (link: string) => ({ ...template, header: { format: 'IMAGE', sample: { link } } })
 
@@ -62,13 +72,9 @@ describe('creates a template', () => {
   })
 
   test('that is PENDING if WhatsApp does not say its status', async () => {
-    server.simulator.intercept(({ method, path }) =>
-      method === 'POST' && path.endsWith('/message_templates')
-        ? { kind: 'json', status: 200, body: { id: '1234567890123456', status: null } }
-        : undefined,
-    )
+    answer('POST', templates, { kind: 'json', status: 200, body: { id: '1234567890123456', status: null } })
+
     const created = await change('create', template)
-    server.simulator.intercept(undefined)
 
     expect(created.json()).toMatchObject({ success: true, data: { status: 'PENDING', changed: true } })
   })
@@ -81,11 +87,7 @@ describe('creates a template', () => {
     const repeated = await change('create', template)
 
     expect(repeated.json().data).toMatchObject({ changed: false })
-    expect(
-      list()
-        .all()
-        .filter((one) => one.name === template.name),
-    ).toHaveLength(1)
+    expect(named(template.name)).toHaveLength(1)
   })
 
   test('and rejects other content under the same name', async () => {
@@ -229,13 +231,9 @@ describe('translates an error of WhatsApp', () => {
     [9_999_999, 'TEMPLATE_REFUSED', 422, 'WhatsApp rejected the change.'],
   ])('with subcode %i', async (subcode, code, status, message) => {
     const error = { message: 'Invalid parameter', code: 100, error_subcode: subcode, error_user_msg: 'Nein, danke.' }
-    server.simulator.intercept(({ path, method }) =>
-      method === 'POST' && path.endsWith('/message_templates')
-        ? { kind: 'json', status: 400, body: { error } }
-        : undefined,
-    )
+    answer('POST', templates, { kind: 'json', status: 400, body: { error } })
+
     const refused = await change('create', template)
-    server.simulator.intercept(undefined)
 
     expect(refused.statusCode).toBe(status)
     expect(refused.json().error.code).toBe(code)
@@ -254,13 +252,9 @@ describe('translates an error of WhatsApp', () => {
     const { status, code, requested, becomes, retryAfter } = rejection
     const text = JSON.stringify({ error: { message: 'Too many calls', code } })
     const headers: Record<string, string> = requested === undefined ? {} : { 'Retry-After': requested }
-    server.simulator.intercept(({ path }) =>
-      path.endsWith('/message_templates')
-        ? { kind: 'text', status, contentType: 'application/json', text, headers }
-        : undefined,
-    )
+    answer('POST', templates, { kind: 'text', status, contentType: 'application/json', text, headers })
+
     const refused = await change('create', template)
-    server.simulator.intercept(undefined)
 
     expect(refused.statusCode).toBe(becomes)
     expect(refused.json().error.code).toBe(becomes === 429 ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE')
@@ -274,7 +268,6 @@ describe('translates an error of WhatsApp', () => {
     )
     const lost = await change('create', template)
     const repeated = await change('create', template)
-    server.simulator.intercept(undefined)
 
     expect(lost.statusCode).toBe(503)
     expect(lost.json().error.message).toContain(
@@ -287,7 +280,6 @@ describe('translates an error of WhatsApp', () => {
 test.each([
   {
     what: 'a change',
-    path: /\/message_templates$/,
     run: async () => {
       const refused = await change('create', template)
       expect(refused.json().error).toMatchObject({ code: 'TEMPLATE_REFUSED', failureCode: '200' })
@@ -296,16 +288,15 @@ test.each([
   },
   {
     what: 'a list',
-    path: /\/message_templates$/,
     run: async () => {
       await expect(syncTemplates(server.deps, account.accountId)).rejects.toThrow('200')
     },
   },
-])('keeps sending if the token may not manage templates, after $what', async ({ path, run }) => {
+])('keeps sending if the token may not manage templates, after $what', async ({ run }) => {
   await account.template({ name: 'known', body: 'Hi' })
-  server.simulator.intercept((request) => (path.test(request.path) ? failWith(200) : undefined))
+  server.simulator.intercept(({ path }) => (templates.test(path) ? failWith(200) : undefined))
   await run()
-  server.simulator.intercept(undefined)
+  resume()
 
   const sent = await account.post('/api/v1/message/send', { to: '34600111222', template: 'known', language: 'en' })
   expect(sent.statusCode).toBe(200)
@@ -330,12 +321,10 @@ describe('changes a template', () => {
     await change('create', template)
     await reviewed('APPROVED')
     const { id = '' } = atWhatsApp() ?? {}
-    server.simulator.intercept(({ method, path }) =>
-      method === 'GET' && path === `/${id}` ? { kind: 'json', status: 503, body: {} } : undefined,
-    )
+    answer('GET', new RegExp(`^/${id}$`), { kind: 'json', status: 503, body: {} })
 
     const changed = await change('update', { ...template, footer: 'New' })
-    server.simulator.intercept(undefined)
+    resume()
     expect(changed.json().data).toMatchObject({ changed: true, status: 'PENDING' })
 
     list().set(template.name, template.language, { status: 'APPROVED' })
@@ -409,11 +398,9 @@ describe('changes a template', () => {
     await change('create', { ...template, ttlSeconds: 600 })
     await reviewed('APPROVED')
     const { id = '' } = atWhatsApp() ?? {}
-    server.simulator.intercept(({ method, path }) =>
-      method === 'GET' && path === `/${id}` ? { kind: 'json', status: 503, body: {} } : undefined,
-    )
+    answer('GET', new RegExp(`^/${id}$`), { kind: 'json', status: 503, body: {} })
+
     const failed = await change('update', { ...template, ttlSeconds: 900 })
-    server.simulator.intercept(undefined)
 
     expect(failed.json().error).toMatchObject({
       code: 'WHATSAPP_UNAVAILABLE',
@@ -447,12 +434,7 @@ describe('deletes a template', () => {
     const deleted = await change('delete', { name: 'order_shipped', language: 'es' })
 
     expect(deleted.json().data).toEqual({ name: 'order_shipped', languages: ['es'] })
-    expect(
-      list()
-        .all()
-        .filter(({ name }) => name === 'order_shipped')
-        .map(({ language }) => language),
-    ).toEqual(['en'])
+    expect(named('order_shipped').map(({ language }) => language)).toEqual(['en'])
     expect((await change('delete', { name: 'order_shipped', language: 'es' })).json().data['languages']).toEqual([])
     expect(
       (await change('create', { ...template, name: 'order_shipped', language: 'es' })).json().error.message,
@@ -488,11 +470,9 @@ describe('deletes a template', () => {
     { why: 'it may not', error: { message: 'No permission', code: 200 }, code: 'TEMPLATE_REFUSED' },
   ])('in no language if WhatsApp refuses all, because $why', async ({ error, code }) => {
     list().remove('order_shipped', 'en')
-    server.simulator.intercept(({ method }) =>
-      method === 'DELETE' ? { kind: 'json', status: 400, body: { error } } : undefined,
-    )
+    answer('DELETE', templates, { kind: 'json', status: 400, body: { error } })
     const refused = await change('delete', { name: 'order_shipped', allLanguages: true })
-    server.simulator.intercept(undefined)
+    resume()
 
     expect(refused.json().error.code).toBe(code)
     expect((await change('delete', { name: 'order_shipped', allLanguages: true })).json().data['languages']).toEqual([
@@ -503,13 +483,10 @@ describe('deletes a template', () => {
 
   test('not if WhatsApp refuses it for now', async () => {
     list().remove('invoice', 'en')
-    server.simulator.intercept(({ method }) =>
-      method === 'DELETE'
-        ? { kind: 'json', status: 400, body: { error: { message: 'Too many calls', code: 80008 } } }
-        : undefined,
-    )
+    const error = { message: 'Too many calls', code: 80008 }
+    answer('DELETE', templates, { kind: 'json', status: 400, body: { error } })
+
     const refused = await change('delete', { name: 'invoice', language: 'en' })
-    server.simulator.intercept(undefined)
 
     expect(refused.json().error.code).toBe('WHATSAPP_THROTTLED')
   })

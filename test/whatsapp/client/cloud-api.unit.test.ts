@@ -172,22 +172,17 @@ test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
   },
 )
 
+const answered = (status: number, text: string) =>
+  ({ kind: 'text', status, contentType: 'application/json', text }) as const
+
 test.each<{ says: string; answer: SimulatedResponse; kind: string }>([
   {
     says: 'a 200 response without a message id',
     answer: { kind: 'json', status: 200, body: { messaging_product: 'whatsapp', messages: [] } },
     kind: 'unknown',
   },
-  {
-    says: 'an empty 200 response',
-    answer: { kind: 'text', status: 200, contentType: 'application/json', text: '' },
-    kind: 'unknown',
-  },
-  {
-    says: 'an empty 500 response',
-    answer: { kind: 'text', status: 500, contentType: 'application/json', text: '' },
-    kind: 'unknown',
-  },
+  { says: 'an empty 200 response', answer: answered(200, ''), kind: 'unknown' },
+  { says: 'an empty 500 response', answer: answered(500, ''), kind: 'unknown' },
   {
     says: 'a truncated 500 response',
     answer: { kind: 'cut-off', status: 500, body: { error: { message: '(#2) Service', code: 2 } } },
@@ -203,11 +198,7 @@ test.each<{ says: string; answer: SimulatedResponse; kind: string }>([
     answer: { kind: 'json', status: 403, body: { message: 'blocked' } },
     kind: 'unavailable',
   },
-  {
-    says: 'a response that is too large',
-    answer: { kind: 'text', status: 200, contentType: 'application/json', text: ' '.repeat(2 * 1024 * 1024) },
-    kind: 'unknown',
-  },
+  { says: 'a response that is too large', answer: answered(200, ' '.repeat(2 * 1024 * 1024)), kind: 'unknown' },
 ])('treats $says as $kind', async ({ answer, kind }) => {
   answerOnce(answer)
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, reason: expect.any(String) })
@@ -237,7 +228,7 @@ test.each([
   { says: 'nothing', text: '', title: 'Too Many Requests' },
   { says: 'another JSON', text: '{"detail":"rate"}', title: 'Too Many Requests' },
 ])('treats HTTP 429 with $says as throttling, and follows its Retry-After', async ({ text, title }) => {
-  const answer = { kind: 'text', status: 429, contentType: 'application/json', text } as const
+  const answer = answered(429, text)
   answerOnce({ ...answer, headers: { 'retry-after': '90' } }, answer, { ...answer, headers: { 'retry-after': 'soon' } })
   const throttled = {
     kind: 'refused',
@@ -258,7 +249,7 @@ test.each([
   { header: '99999999', seconds: 86_400 },
 ])('waits $seconds seconds after a throttling code with Retry-After $header', async ({ header, seconds }) => {
   const text = JSON.stringify({ error: { message: '(#80008) Too many calls', code: '80008' } })
-  answerOnce({ kind: 'text', status: 400, contentType: 'application/json', text, headers: { 'retry-after': header } })
+  answerOnce({ ...answered(400, text), headers: { 'retry-after': header } })
 
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
     errorCode: 'WHATSAPP_THROTTLED',
@@ -304,31 +295,26 @@ test.each([
   graph.close()
 })
 
-test('treats a refused connection as not sent', async () => {
-  const unreachable = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+test.each([
+  {
+    what: 'a refused connection',
+    url: async () => `http://127.0.0.1:${await freePort()}`,
+    reason: 'connection refused',
+  },
+  { what: 'an unknown host name', url: () => 'http://graph.invalid', reason: expect.any(String) },
+  {
+    what: 'a failed TLS handshake',
+    url: () => simulator.url.replace('http:', 'https:'),
+    reason: 'no trusted TLS connection',
+  },
+])('treats $what as not sent', async ({ url, reason }) => {
+  const unreachable = await forTest(createCloudApi({ url: await url(), version: 'v25.0' }))
+
   expect(await unreachable.sendTemplate(simulator, orderShipped)).toEqual({
     kind: 'unavailable',
-    reason: 'connection refused',
+    reason,
     retryAfterSeconds: 5,
   })
-  await unreachable.close()
-})
-
-test('treats an unknown host name as not sent', async () => {
-  const unreachable = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
-  expect(await unreachable.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
-  await unreachable.close()
-})
-
-test('treats a failed TLS handshake as not sent', async () => {
-  const url = simulator.url.replace('http:', 'https:')
-  const encrypted = createCloudApi({ url, version: 'v25.0' })
-  expect(await encrypted.sendTemplate(simulator, orderShipped)).toEqual({
-    kind: 'unavailable',
-    reason: 'no trusted TLS connection',
-    retryAfterSeconds: 5,
-  })
-  await encrypted.close()
 })
 
 test('sends when the second connection attempt succeeds', async () => {

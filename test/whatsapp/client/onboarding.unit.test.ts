@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
@@ -12,6 +12,7 @@ import { forFile } from '../../support/lifetime.ts'
 
 const simulator = await forFile(startSimulator({ sandbox: true }))
 const whatsapp = await forFile(createCloudApi({ url: simulator.url, version: 'v25.0' }))
+afterEach(() => simulator.intercept(undefined))
 
 const app = { appId: '300000000000009', appSecret: 'secret-of-the-app' }
 let numbers = 0
@@ -73,7 +74,6 @@ test.each([
   )
 
   const inspected = await whatsapp.inspectToken({ accessToken })
-  simulator.intercept(undefined)
 
   expect(inspected.ok && inspected.value.expiresAt).toEqual(expiresAt)
 })
@@ -85,7 +85,6 @@ test.each([undefined, null, 'false', 0])(
     simulator.intercept(() => ok({ data: { is_valid, scopes: [] } }))
 
     const inspected = await whatsapp.inspectToken({ accessToken })
-    simulator.intercept(undefined)
 
     expect(inspected).toEqual({ ok: false, refused: false, accountUnusable: false, reason: 'an unreadable response' })
   },
@@ -153,7 +152,6 @@ test.each([
       const one = { id: phoneNumberId, ...node }
       return ok(path.endsWith('/phone_numbers') ? { data: [one] } : one)
     })
-  onTestFinished(() => simulator.intercept(undefined))
 
   for (const withPlatform of [true, false]) {
     answer(withPlatform)
@@ -188,7 +186,6 @@ test('lists numbers if WhatsApp does not say whether the app uses them', async (
       ? { kind: 'text', status: 502, contentType: 'text/html', text: '' }
       : undefined,
   )
-  onTestFinished(() => simulator.intercept(undefined))
 
   expect(await whatsapp.listPhoneNumbers({ wabaId, accessToken })).toMatchObject({ value: [{ phoneNumberId }] })
   expect(await whatsapp.getNumberDetails({ phoneNumberId, accessToken })).toMatchObject({ value: { phoneNumberId } })
@@ -206,7 +203,6 @@ test('finds business accounts if WhatsApp does not show a list of a business', a
   simulator.intercept(({ path }) =>
     path.endsWith(refused) ? { kind: 'json', status: 403, body: { error: { message: 'No.', code: 10 } } } : undefined,
   )
-  onTestFinished(() => simulator.intercept(undefined))
 
   expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: true, value: [{ wabaId }] })
   refused = '_whatsapp_business_accounts'
@@ -222,7 +218,6 @@ test('says that WhatsApp does not show a list of a business if the other one is 
       ? { kind: 'json', status: 200, body: { data: [] } }
       : undefined
   })
-  onTestFinished(() => simulator.intercept(undefined))
 
   expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: false, error: { code: 10 } })
 })
@@ -260,7 +255,6 @@ test.each([
 ])('reads which callback URL overrides that of the app: $is', async ({ configuration, is }) => {
   const { accessToken, phoneNumberId } = addNumber()
   simulator.intercept(() => ok({ id: phoneNumberId, webhook_configuration: configuration }))
-  onTestFinished(() => simulator.intercept(undefined))
 
   const details = await whatsapp.getNumberDetails({ phoneNumberId, accessToken })
   expect(details.ok && details.value.callbackOverride).toBe(is)
@@ -364,7 +358,6 @@ test('redacts tokens in an error', async () => {
   }))
 
   const refused = await whatsapp.inspectToken({ accessToken, app })
-  simulator.intercept(undefined)
 
   expect(refused).toMatchObject({ ok: false })
   expect(JSON.stringify(refused)).not.toMatch(/token-\d|secret-of-the-app/)
@@ -377,7 +370,6 @@ test('skips items that cannot be parsed', async () => {
   )
 
   const listed = await whatsapp.listPhoneNumbers({ wabaId, accessToken })
-  simulator.intercept(undefined)
 
   expect(listed).toEqual({ ok: true, value: [{ phoneNumberId: '4711' }] })
 })
