@@ -19,14 +19,20 @@ export async function signedInOperator(server: TestServer): Promise<TestOwner & 
   return { ...user, secret }
 }
 
-export async function setUpAuthenticator(server: TestServer, user: TestOwner): Promise<{ secret: string }> {
+/** Sets up an authenticator app, and confirms it with the code that it shows now. */
+export async function setUpAuthenticator(
+  server: Pick<TestServer, 'deps'>,
+  user: TestOwner,
+): Promise<{ secret: string; code: string; backupCodes: string[] }> {
   const enabled = await user.auth('/two-factor/enable', { password: user.password })
-  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
-  const confirmed = await user.auth('/two-factor/verify-totp', { code: totp(secret) })
+  const { totpURI, backupCodes } = JSON.parse(enabled.text)
+  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+  const code = totp(secret)
+  const confirmed = await user.auth('/two-factor/verify-totp', { code })
   if (confirmed.statusCode !== 200) throw new Error(`the code was rejected: ${confirmed.text}`)
   // All users of a test share one address.
-  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
-  return { secret }
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+  return { secret, code, backupCodes }
 }
 
 /** Calls a procedure of the console, such as `account.list`, with the session of a user. */

@@ -8,6 +8,7 @@ import { grantOperator } from '../../src/users/operators.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
 import { forFile, forTest } from '../support/lifetime.ts'
 import { startOidcProvider } from '../support/oidc-provider.ts'
+import { setUpAuthenticator } from '../support/operator.ts'
 import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../support/user.ts'
 import { nodeForTest, startTestServer } from '../support/server.ts'
 import { startSmtpServer } from '../support/smtp.ts'
@@ -34,15 +35,6 @@ async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data
   const response = await browser.get(`${server.url}/settings/trpc/settings.session.get`)
   const body = (await response.json()) as { result?: { data: Record<string, unknown> } }
   return { status: response.status, data: body.result?.data }
-}
-
-/** Returns the secret of the app. */
-async function setUpAuthenticator(user: TestOwner): Promise<string> {
-  const enabled = await user.auth('/two-factor/enable', { password: user.password })
-  const { totpURI } = JSON.parse(enabled.text)
-  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
-  await user.auth('/two-factor/verify-totp', { code: totp(secret) })
-  return secret
 }
 
 /** Requests a password reset on a node that sends email, and uses its link. */
@@ -123,8 +115,7 @@ describe('an invitation to an address that another tenant registered first', () 
     })
     await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
     await impostor.signIn(attackersPassword)
-    await setUpAuthenticator(impostor)
-    await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+    await setUpAuthenticator(server, impostor)
     expect((await impostor.query('session.get')).data).toMatchObject({ email: victim, twoFactor: true })
     return impostor
   }
@@ -295,7 +286,7 @@ test('compares email addresses without case and accepts "true" as text', async (
 test('does not let a session of the organisation replace or turn off the authenticator app', async () => {
   const { accountId, owner } = await accountWithOwner(server)
   const { password } = owner
-  const secret = await setUpAuthenticator(owner)
+  const { secret } = await setUpAuthenticator(server, owner)
   provider.person = { email: owner.email, email_verified: true }
   const browser = openCookieBrowser()
   await signInWithOrganisation(browser)
@@ -319,7 +310,7 @@ test('does not let a session of the organisation replace or turn off the authent
 
 test('does not let a password that was reset by email replace the authenticator app', async () => {
   const { owner } = await accountWithOwner(server)
-  await setUpAuthenticator(owner)
+  await setUpAuthenticator(server, owner)
   const password = 'chosen by whoever reads the mailbox'
   await resetByEmail(owner.email, password)
   provider.person = { email: owner.email, email_verified: true }

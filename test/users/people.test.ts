@@ -8,7 +8,7 @@ import { inviteUser } from '../../src/users/invitation.ts'
 import { lockOwners } from '../../src/users/store.ts'
 import { forFile } from '../support/lifetime.ts'
 import { accountWithOwner, type SettingsResponse, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { startTestServer } from '../support/server.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 
 const server = await forFile(startTestServer())
@@ -42,6 +42,11 @@ function tokenOf(link = ''): string {
   return link.split('/').at(-1) ?? ''
 }
 
+/** Accepts the invitation of a link as a new person. */
+function accept(link: string | undefined, by = visitor(server), password = 'a password of Bob') {
+  return by.mutate('invitation.accept', { token: tokenOf(link), name: 'Bob', password })
+}
+
 /** The session of the same person, used on the other server. */
 async function onNode(person: TestOwner): Promise<TestOwner> {
   const elsewhere = visitor(node, person.email)
@@ -54,11 +59,7 @@ test('invites a person, who accepts with the link and is then a member', async (
 
   const { data: invited } = await of(account).invite(owner, email)
   const { data: pending } = await of(account).invitations(owner)
-  await visitor(server).mutate('invitation.accept', {
-    token: tokenOf(invited.link),
-    name: 'Bob',
-    password: 'a password of Bob',
-  })
+  await accept(invited.link)
 
   expect(invited.link).toMatch(/^https:\/\/waybill\.example\.com\/settings\/invitation\/[\w-]{43}$/)
   expect(pending.items).toEqual([
@@ -118,11 +119,7 @@ test.each<[string, (inviter: TestOwner) => Promise<unknown>]>([
 
   await end(inviter)
 
-  const accepted = await visitor(server).mutate('invitation.accept', {
-    token: tokenOf(invited.link),
-    name: 'Bob',
-    password: 'a password of Bob',
-  })
+  const accepted = await accept(invited.link)
   expect(accepted.statusCode).toBe(404)
   expect((await visitor(server).query('invitation.get', { token: tokenOf(kept.link) })).statusCode).toBe(200)
   const emails = await server.deps.db
@@ -313,14 +310,8 @@ test('lets the invited person accept with one click in their session, once', asy
 test('lets a new person accept once, even with two requests at the same time', async () => {
   const email = newAddress()
   const { data: invited } = await of(account).invite(owner, email)
-  const accept = (on: TestServer) =>
-    visitor(on).mutate('invitation.accept', {
-      token: tokenOf(invited.link),
-      name: 'Bob',
-      password: 'a password of Bob',
-    })
 
-  const responses = await Promise.all([accept(server), accept(node)])
+  const responses = await Promise.all([server, node].map((on) => accept(invited.link, visitor(on))))
 
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
   expect((await visitor(server, email).signIn('a password of Bob')).statusCode).toBe(200)
@@ -369,13 +360,7 @@ test.each([
         paths.push((await inviteUser(server.deps, accountId, { email, role: 'owner' })).path)
 
       const responses = await Promise.all(
-        [server, node].map((at, index) =>
-          visitor(at).mutate('invitation.accept', {
-            token: tokenOf(paths[index]),
-            name: 'Bob',
-            password: passwords[index],
-          }),
-        ),
+        [server, node].map((at, index) => accept(paths[index], visitor(at), passwords[index])),
       )
 
       expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual(statuses)
@@ -420,11 +405,7 @@ test('waits for a removal that is under way, and then accepts as a new person', 
   })
   await deleted.promise
 
-  const accepting = member.inOtherBrowser().mutate('invitation.accept', {
-    token: tokenOf(path),
-    name: 'Bob',
-    password: member.password,
-  })
+  const accepting = accept(path, member.inOtherBrowser(), member.password)
   await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
   release.resolve()
   await removing
@@ -438,12 +419,11 @@ test('accepts as a new person if they are removed before their password is check
   const other = await server.account()
   const member = await signedInOwner(server, account.accountId)
   const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
-  const input = { token: tokenOf(path), name: 'Bob', password: member.password }
 
   const accepting = await server.deps.db.transaction().execute(async (trx) => {
     // Attempts are counted after the user was found, and before their password is read.
     await sql`lock table owner_tries in exclusive mode`.execute(trx)
-    const response = member.inOtherBrowser().mutate('invitation.accept', input)
+    const response = accept(path, member.inOtherBrowser(), member.password)
     await expect.poll(() => lockWaits(server.deps.db)).not.toEqual([])
     await removeMemberAsOperator(server.deps, account.accountId, member.email)
     return { response }
@@ -459,11 +439,9 @@ test('keeps an invitation valid if the database fails while a new person accepts
   const email = newAddress()
   const { path } = await inviteUser(server.deps, accountId, { email, role: 'owner' })
   const person = visitor(server, email)
-  const accept = () =>
-    person.mutate('invitation.accept', { token: tokenOf(path), name: 'Bob', password: 'a password of Bob' })
 
-  const failed = await whileRolesFail(accountId, accept)
-  const response = await accept()
+  const failed = await whileRolesFail(accountId, () => accept(path, person))
+  const response = await accept(path, person)
 
   expect(failed.statusCode).toBe(500)
   expect(response.statusCode).toBe(200)

@@ -4,9 +4,10 @@ import { listProcedures, type OperatorProcedure } from '../../../contracts/proce
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { grantOperator, revokeOperator } from '../../../src/users/operators.ts'
 import { createPopulatedAccount, inputsOf, listSettingsContracts } from '../../support/dashboard.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 
 const server = await forFile(startTestServer())
@@ -153,12 +154,8 @@ test('rejects a session that presented no code, even if the user has an authenti
 
 test('accepts a backup code as second factor, but not the session of a changed password', async () => {
   const { owner: user } = await accountWithOwner(server)
-  const enabled = await user.auth('/two-factor/enable', { password: user.password })
-  const { totpURI, backupCodes } = JSON.parse(enabled.text)
-  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
-  await user.auth('/two-factor/verify-totp', { code: totp(secret) })
+  const { backupCodes } = await setUpAuthenticator(server, user)
   await grantOperator(server.deps, user)
-  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
   const other = user.inOtherBrowser()
   await other.signIn()
   await other.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
@@ -309,36 +306,23 @@ describe('suspending an account', () => {
   test('rejects every send on every node until it is resumed, even if its owners change the API access', async () => {
     const account = await server.account()
     const owner = await signedInOwner(server, account.accountId)
-    const message = {
-      to: '34600111222',
-      template: 'order_shipped',
-      language: 'en',
-      variables: { '1': 'Ada', '2': 'WB-1042' },
-    }
-    const send = (node: TestServer) =>
-      node.request('POST', '/api/v1/message/send', {
-        headers: { 'content-type': 'application/json', 'x-api-key': account.apiKey },
-        body: JSON.stringify(message),
-      })
-    const sendTest = () =>
-      owner.mutate('template.sendTest', {
-        accountId: account.accountId,
-        whatsAppAccountId: account.whatsAppAccountId,
-        ...message,
-      })
+    const { externalId: _, ...message } = exampleSend
+    const send = (node: TestServer) => through(node, account).post('/api/v1/message/send', message)
+    const { accountId, whatsAppAccountId } = account
+    const sendTest = () => owner.mutate('template.sendTest', { accountId, whatsAppAccountId, ...message })
     expect((await send(otherNode)).statusCode).toBe(200)
 
-    const suspended = await call('account.suspend', { accountId: account.accountId })
+    const suspended = await call('account.suspend', { accountId })
     expect(suspended).toMatchObject({ statusCode: 200, data: { suspendedAt: expect.any(String) } })
     // Owners can turn API access on and off, but not end a suspension.
-    await owner.mutate('publicApi.setAccess', { accountId: account.accountId, enabled: true })
-    await owner.mutate('publicApi.regenerateKey', { accountId: account.accountId })
+    await owner.mutate('publicApi.setAccess', { accountId, enabled: true })
+    await owner.mutate('publicApi.regenerateKey', { accountId })
     for (const node of [server, otherNode]) {
       const response = await send(node)
       // The key was replaced; the new one is rejected below.
       expect(response.statusCode).toBe(401)
     }
-    const { data } = await owner.mutate<{ apiKey: string }>('publicApi.regenerateKey', { accountId: account.accountId })
+    const { data } = await owner.mutate<{ apiKey: string }>('publicApi.regenerateKey', { accountId })
     account.apiKey = data.apiKey
     for (const node of [server, otherNode])
       expect((await send(node)).json()).toMatchObject({
@@ -349,13 +333,13 @@ describe('suspending an account', () => {
     expect((await owner.query<{ accounts: object[] }>('session.get')).data.accounts).toMatchObject([
       { suspendedAt: suspended.data['suspendedAt'] },
     ])
-    const again = await call('account.suspend', { accountId: account.accountId })
+    const again = await call('account.suspend', { accountId })
     expect(again.data).toEqual(suspended.data)
 
-    await call('account.resume', { accountId: account.accountId })
+    await call('account.resume', { accountId })
     for (const node of [server, otherNode]) expect((await send(node)).statusCode).toBe(200)
     expect((await sendTest()).statusCode).toBe(200)
-    expect(await auditOf(account.accountId)).toEqual(
+    expect(await auditOf(accountId)).toEqual(
       expect.arrayContaining([
         `${operator.email} suspended the account as an operator of this server: done`,
         `${operator.email} resumed the account as an operator of this server: done`,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { setUpAuthenticator } from '../../support/operator.ts'
 import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 import { startTestServer } from '../../support/server.ts'
 
@@ -139,9 +140,7 @@ test('records changes to sign-in settings in every account of the user, includin
   const { path } = await inviteUser(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
   await owner.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Ada', password: owner.password })
   const newPassword = 'another password that is long'
-  const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
-  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
-  await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+  const { secret } = await setUpAuthenticator(server, owner)
   await owner.auth('/two-factor/disable', { password: owner.password })
   await resetAttempts()
   await owner.auth('/change-password', { currentPassword: 'not the password', newPassword })
@@ -243,12 +242,8 @@ describe('sign-ins', () => {
 
   test('that require a code are recorded with both steps', async () => {
     const { accountId, owner } = await accountWithOwner(server)
-    const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
-    const { totpURI, backupCodes } = JSON.parse(enabled.text)
-    const secret = new URL(totpURI).searchParams.get('secret') ?? ''
-    await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+    const { secret, backupCodes } = await setUpAuthenticator(server, owner)
     const otherBrowser = owner.inOtherBrowser()
-    await resetAttempts()
 
     await otherBrowser.signIn()
     await otherBrowser.auth('/two-factor/verify-totp', { code: '000000' })

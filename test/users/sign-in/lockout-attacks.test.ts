@@ -4,6 +4,7 @@ import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { codeAttempts, consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import type { PasswordHashing } from '../../../src/users/sign-in/password-hashing.ts'
 import { openTestDatabase } from '../../support/database.ts'
+import { setUpAuthenticator } from '../../support/operator.ts'
 import { startTestServer, type TestResponse } from '../../support/server.ts'
 import { startSmtpServer } from '../../support/smtp.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -157,16 +158,8 @@ async function verifyCode(from: From, code: string): Promise<number> {
   return (await post('/settings/auth/two-factor/verify-totp', { code }, { ...from, cookie })).statusCode
 }
 
-/** Sets up an authenticator app, and returns its secret. */
-async function setUpApp(): Promise<string> {
-  const enabled = await ada.auth('/two-factor/enable', { password: ada.password })
-  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
-  expect((await ada.auth('/two-factor/verify-totp', { code: totp(secret) })).statusCode).toBe(200)
-  return secret
-}
-
 test('accepts a code from a network in which others post codes without a sign-in', async () => {
-  const secret = await setUpApp()
+  const { secret } = await setUpAuthenticator(server, ada)
   const address = newAddress()
   const statuses = []
   for (let count = 0; count < 12; count++)
@@ -177,7 +170,7 @@ test('accepts a code from a network in which others post codes without a sign-in
 })
 
 test('limits the codes of a network, but not those in a known browser', async () => {
-  const secret = await setUpApp()
+  const { secret } = await setUpAuthenticator(server, ada)
   const address = newAddress()
   const statuses = []
   for (let count = 0; count < 11; count++) {
@@ -192,7 +185,7 @@ test('limits the codes of a network, but not those in a known browser', async ()
 })
 
 test('accepts a code where the user signed in before, although somebody with the password used up the others', async () => {
-  const secret = await setUpApp()
+  const { secret } = await setUpAuthenticator(server, ada)
   const wrong = String((Number(totp(secret)) + 500_000) % 1_000_000).padStart(6, '0')
   await verifyCode({ address: newAddress() }, wrong)
   await sql`update owner_tries set count = ${codeAttempts.max} where count > 0 and count < ${codeAttempts.max}`.execute(

@@ -5,14 +5,15 @@ import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
-import { accountWithOwner, signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
+import { setUpAuthenticator } from '../../support/operator.ts'
+import { accountWithOwner, signedInOwner, totp, visitor } from '../../support/user.ts'
 import { nodeForTest, startTestServer, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
 test('requires a code at sign-in after an authenticator app was set up', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret } = await setUp(owner)
+  const { secret } = await setUpAuthenticator(server, owner)
 
   const otherBrowser = owner.inOtherBrowser()
   const signIn = await otherBrowser.signIn()
@@ -26,7 +27,7 @@ test('requires a code at sign-in after an authenticator app was set up', async (
 
 test('accepts a backup code once', async () => {
   const { owner } = await accountWithOwner(server)
-  const { backupCodes } = await setUp(owner)
+  const { backupCodes } = await setUpAuthenticator(server, owner)
   const [code] = backupCodes
 
   const [first, second] = [owner.inOtherBrowser(), owner.inOtherBrowser()]
@@ -41,7 +42,7 @@ test('accepts a backup code once', async () => {
 
 test('accepts a code once across all browsers', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret } = await setUp(owner)
+  const { secret } = await setUpAuthenticator(server, owner)
   const [first, second] = [owner.inOtherBrowser(), owner.inOtherBrowser()]
   await first.signIn()
   await second.signIn()
@@ -54,7 +55,7 @@ test('accepts a code once across all browsers', async () => {
 
 test('rejects the code that confirmed the app', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret, code } = await setUp(owner)
+  const { secret, code } = await setUpAuthenticator(server, owner)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
 
@@ -64,7 +65,7 @@ test('rejects the code that confirmed the app', async () => {
 
 test('never remembers a browser, even on request', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret } = await setUp(owner)
+  const { secret } = await setUpAuthenticator(server, owner)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
 
@@ -76,7 +77,7 @@ test('never remembers a browser, even on request', async () => {
 
 test('limits attempts to guess a code across sign-ins and addresses', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret, backupCodes } = await setUp(owner)
+  const { secret, backupCodes } = await setUpAuthenticator(server, owner)
   const guesser = owner.inOtherBrowser()
   for (let tries = 1; tries <= codeAttempts.max; tries++) {
     if (tries % 7 === 1) await guesser.signIn()
@@ -98,7 +99,7 @@ test('ends every other session on setup, since none has provided a code', async 
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
 
-  await setUp(owner)
+  await setUpAuthenticator(server, owner)
 
   expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
   expect((await owner.query('session.get')).statusCode).toBe(200)
@@ -109,7 +110,7 @@ test('requires the password to set up and turn off the app', async () => {
 
   const enabled = await owner.auth('/two-factor/enable', { password: 'not the password' })
   await resetAttempts()
-  await setUp(owner)
+  await setUpAuthenticator(server, owner)
   const disabled = await owner.auth('/two-factor/disable', { password: 'not the password' })
 
   expect([enabled.statusCode, disabled.statusCode]).toEqual([400, 400])
@@ -118,8 +119,8 @@ test('requires the password to set up and turn off the app', async () => {
 
 test('changes the app in a session that was started with its code, or with a backup code', async () => {
   const { owner } = await accountWithOwner(server)
-  const first = await setUp(owner)
-  const { secret, backupCodes } = await setUp(owner)
+  const first = await setUpAuthenticator(server, owner)
+  const { secret, backupCodes } = await setUpAuthenticator(server, owner)
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
   await otherBrowser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
@@ -136,7 +137,7 @@ test.each(['/two-factor/enable', '/two-factor/disable'])(
   'rejects %s after a password change until the next sign-in with a code',
   async (path) => {
     const { owner } = await accountWithOwner(server)
-    const { secret } = await setUp(owner)
+    const { secret } = await setUpAuthenticator(server, owner)
     const newPassword = 'another horse battery staple'
     await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
 
@@ -199,7 +200,7 @@ test.each([
 
 test('encrypts the shared secret and backup codes and keeps them after a rekey', async () => {
   const { owner } = await accountWithOwner(server)
-  const { secret, backupCodes } = await setUp(owner)
+  const { secret, backupCodes } = await setUpAuthenticator(server, owner)
   const rows = JSON.stringify(await server.deps.db.selectFrom('owner_two_factors').selectAll().execute())
   for (const known of [secret, ...backupCodes]) expect(rows).not.toContain(known)
 
@@ -209,7 +210,7 @@ test('encrypts the shared secret and backup codes and keeps them after a rekey',
   )
   const customer = await before.account()
   const person = await signedInOwner(before, customer.accountId)
-  const shared = await setUp(person, before)
+  const shared = await setUpAuthenticator(before, person)
   const both = createSecretBox([newKey, oldKey], server.deps.randomBytes)
   await rekey({ db: before.database.db, secrets: both }, listStoredSecrets)
   const after = await nodeForTest(before, { deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) } })
@@ -218,21 +219,6 @@ test('encrypts the shared secret and backup codes and keeps them after a rekey',
 
   expect(responses).toEqual([200, 200])
 })
-
-/** Sets up the app like the dashboard and confirms it with a first code. */
-async function setUp(
-  owner: TestOwner,
-  node = server,
-): Promise<{ secret: string; code: string; backupCodes: string[] }> {
-  const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
-  const { totpURI, backupCodes } = JSON.parse(enabled.text)
-  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
-  const code = totp(secret)
-  const confirmed = await owner.auth('/two-factor/verify-totp', { code })
-  expect(confirmed.statusCode).toBe(200)
-  await resetAttempts(node)
-  return { secret, code, backupCodes }
-}
 
 /** The code that confirmed the app is used up; the next one is already valid. */
 function nextCode(secret: string): string {
