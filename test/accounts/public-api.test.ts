@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import type { getApiAccess, IssuedKey } from '../../contracts/dashboard/public-api.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
@@ -8,17 +10,10 @@ const server = await forFile(startTestServer({ server: { trustedProxies: ['loopb
 const account = await server.account({ rateLimit: 60 })
 const owner = await signedInOwner(server, account.accountId)
 
-interface Access {
-  enabled: boolean
-  key?: { start: string; createdAt: string; lastUsedAt?: string; earlierUseAt?: string }
-  allowList: string[]
-  rateLimit: { limit: number; used: number }
-  you: { address: string; allowed: boolean }
-}
-
-const read = async () => (await owner.query<Access>('publicApi.get', { accountId: account.accountId })).data
+const read = async () =>
+  (await owner.query<OutputOf<typeof getApiAccess>>('publicApi.get', { accountId: account.accountId })).data
 const change = (name: string, input: object = {}) =>
-  owner.mutate<{ apiKey: string; start: string }>(`publicApi.${name}`, { accountId: account.accountId, ...input })
+  owner.mutate<IssuedKey>(`publicApi.${name}`, { accountId: account.accountId, ...input })
 
 function send(apiKey: string, address = '198.51.100.7'): Promise<number> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'x-forwarded-for': address }

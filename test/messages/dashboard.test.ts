@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import type { MessageStatus } from '../../contracts/api/message.ts'
+import type { getMessage } from '../../contracts/dashboard/message.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { retryDelivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
@@ -20,20 +21,7 @@ worker.start()
 
 afterAll(() => worker.stop({ graceMilliseconds: 0 }))
 
-interface History {
-  message: { messageId: string; status: MessageStatus; failedAt?: string; error?: { code: string } }
-  failure?: { meaning: string; advice: string }
-  replies: { at: string; kind: string; label?: string }[]
-  deliveries: {
-    deliveryId: string
-    endpointId: string
-    url: string
-    type: string
-    state: string
-    payload?: string
-    attempts: { number: number; statusCode?: number; error?: string; responseStart?: string }[]
-  }[]
-}
+type History = OutputOf<typeof getMessage>
 
 async function setUp(): Promise<{ account: TestAccount; owner: TestOwner }> {
   const account = await server.account()

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import type { View } from '../../contracts/dashboard/view.ts'
 import { quotaFacts } from '../../contracts/facts/errors.ts'
 import { erase } from '../support/erase.ts'
 import { forFile } from '../support/lifetime.ts'
 import { lockWaits } from '../support/lock-waits.ts'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
 
 const quota = 3
@@ -13,23 +14,14 @@ const server = await forFile(
   startTestServer({ deps: { quotas: { suppressions: 1, templates: 1, savedViews: quota } } }),
 )
 
-interface Views {
-  items: { name: string; filters: object }[]
-}
-
-async function setUp(): Promise<{ accountId: string; owner: TestOwner }> {
-  const { accountId } = await server.account()
-  return { accountId, owner: await signedInOwner(server, accountId) }
-}
-
-async function listViews(person: TestOwner, accountId: string): Promise<Views['items']> {
-  return (await person.query<Views>('view.list', { accountId })).data.items
+async function listViews(person: TestOwner, accountId: string): Promise<View[]> {
+  return (await person.query<{ items: View[] }>('view.list', { accountId })).data.items
 }
 
 const failures = { name: 'Failures', filters: { status: 'failed', range: '24h' } }
 
 test('saves, replaces, renames and deletes a view', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
 
   expect((await owner.mutate('view.save', { accountId, ...failures })).data).toEqual(failures)
   const replaced = { name: 'Failures', filters: { errorCode: '131026', template: 'order_shipped' } }
@@ -44,7 +36,7 @@ test('saves, replaces, renames and deletes a view', async () => {
 })
 
 test('saves a view of the messages whose outcome is unknown', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   const unknown = { name: 'Unknown', filters: { status: 'pending', outcome: 'unknown' } }
 
   expect((await owner.mutate('view.save', { accountId, ...unknown })).data).toEqual(unknown)
@@ -53,7 +45,7 @@ test('saves a view of the messages whose outcome is unknown', async () => {
 })
 
 test('shows views only to the user who saved them, and only in their account', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   await owner.mutate('view.save', { accountId, ...failures })
   await viewer.mutate('view.save', { accountId, name: 'Mine', filters: {} })
@@ -68,7 +60,7 @@ test('shows views only to the user who saved them, and only in their account', a
 })
 
 test('rejects a new name that another view has', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   await owner.mutate('view.save', { accountId, ...failures })
   await owner.mutate('view.save', { accountId, name: 'Other', filters: {} })
 
@@ -86,13 +78,13 @@ test.each([
   { name: 'x', filters: { unknown: 'x' } },
   { name: 'x', filters: 'status=failed' },
 ])('rejects an invalid view: %o', async (view) => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
 
   expect(await owner.mutate('view.save', { accountId, ...view })).toMatchObject({ statusCode: 400 })
 })
 
 test('keeps no more views of a user than the quota, even if they are saved concurrently', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   const names = Array.from({ length: quota + 3 }, (_, index) => `View ${index}`)
 
   const responses = await Promise.all(names.map((name) => owner.mutate('view.save', { accountId, name, filters: {} })))
@@ -109,7 +101,7 @@ test('keeps no more views of a user than the quota, even if they are saved concu
 })
 
 test('saves no view of a member who is removed at the same moment', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
 
   const saving = await server.deps.db.transaction().execute(async (trx) => {
     await sql`delete from owner_roles where account_id = ${accountId}`.execute(trx)
@@ -122,7 +114,7 @@ test('saves no view of a member who is removed at the same moment', async () => 
 })
 
 test('deletes views with the membership', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   await viewer.mutate('view.save', { accountId, ...failures })
 
@@ -133,7 +125,7 @@ test('deletes views with the membership', async () => {
 })
 
 test('erases views that contain the number of an erased recipient', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   await owner.mutate('view.save', { accountId, ...failures })
   await owner.mutate('view.save', { accountId, name: 'Ada', filters: { to: '34600777888' } })
   await owner.mutate('view.save', { accountId, name: 'About 34600777888', filters: {} })
@@ -144,7 +136,7 @@ test('erases views that contain the number of an erased recipient', async () => 
 })
 
 test('omits stored filters that this version does not support', async () => {
-  const { accountId, owner } = await setUp()
+  const { accountId, owner } = await accountWithOwner(server)
   await owner.mutate('view.save', { accountId, ...failures })
   await server.deps.db
     .updateTable('saved_views')

@@ -1,26 +1,21 @@
 import { expect, test } from 'vitest'
+import type { MessagePage } from '../../contracts/api/message.ts'
+import type { sendMessageAgain } from '../../contracts/dashboard/message.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { accountWithOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
 
-interface Listed {
-  items: { messageId: string; to: string; template: string; status: string; externalId?: string; accountId: string }[]
-}
-
-interface SentAgain {
-  messageId: string
-  status: string
-  failure?: { meaning: string }
-}
+type SentAgain = OutputOf<typeof sendMessageAgain>
 
 const variables = { '1': 'Grace', '2': 'WB-2000' }
 
 async function setUp(): Promise<{ account: TestAccount; owner: TestOwner; accountId: string }> {
-  const account = await server.account()
-  return { account, accountId: account.accountId, owner: await signedInOwner(server, account.accountId) }
+  const { owner, ...account } = await accountWithOwner(server)
+  return { account, accountId: account.accountId, owner }
 }
 
 async function send({ trpc }: TestAccount, to = '34600111222'): Promise<string> {
@@ -28,8 +23,8 @@ async function send({ trpc }: TestAccount, to = '34600111222'): Promise<string> 
   return sent.messageId
 }
 
-async function list(owner: TestOwner, accountId: string): Promise<Listed['items']> {
-  return (await owner.query<Listed>('message.list', { accountId })).data.items
+async function list(owner: TestOwner, accountId: string): Promise<MessagePage['items']> {
+  return (await owner.query<MessagePage>('message.list', { accountId })).data.items
 }
 
 test('sends a new message like an earlier one and records it in the audit log', async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { listTemplates } from '../../contracts/dashboard/template.ts'
 import { unsupportedTemplate } from '../../contracts/facts/unsupported-template.ts'
+import type { OutputOf } from '../../contracts/procedure.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
@@ -8,11 +10,7 @@ const server = await forFile(startTestServer())
 const account = await server.account()
 const owner = await signedInOwner(server, account.accountId)
 
-interface Page {
-  items: { name: string; language: string; status: string; rejectedReason?: string; qualityScore?: string }[]
-  nextCursor?: string
-  syncedAt?: string
-}
+type Page = OutputOf<typeof listTemplates>
 
 const list = async (input: object = {}) =>
   (await owner.query<Page>('template.list', { accountId: account.accountId, ...input })).data
@@ -152,27 +150,26 @@ test('explains what a sync needs to a customer without a WhatsApp account', asyn
   expect(sync.error.message).not.toContain('waybill ')
 })
 
-test('sends a test message like any other message', async () => {
-  const sent = await owner.mutate<{ messageId: string }>('template.sendTest', {
+const sendTest = (change: object = {}) =>
+  owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
     to: '34600111222',
     template: 'order_shipped',
     language: 'en',
     variables: { '1': 'Ada', '2': 'WB-1042' },
+    ...change,
   })
+
+test('sends a test message like any other message', async () => {
+  const sent = await sendTest()
 
   expect(sent).toMatchObject({ statusCode: 200, data: { status: 'sent' } })
   expect((await account.get(`/api/v1/message/${sent.data.messageId}`)).json().data).toMatchObject({ to: '34600111222' })
 })
 
 test('explains a test that WhatsApp rejects and names the failed message', async () => {
-  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
-    accountId: account.accountId,
-    // The simulator rejects this recipient.
-    to: '15550131026',
-    template: 'hello_world',
-    language: 'en_US',
-  })
+  // The simulator rejects this recipient.
+  const { statusCode, data } = await sendTest({ to: '15550131026' })
 
   expect({ statusCode, data }).toMatchObject({
     statusCode: 200,
@@ -183,13 +180,8 @@ test('explains a test that WhatsApp rejects and names the failed message', async
 })
 
 test('names the message of a test with an unknown outcome', async () => {
-  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
-    accountId: account.accountId,
-    // The simulator closes the connection.
-    to: '15559000004',
-    template: 'hello_world',
-    language: 'en_US',
-  })
+  // The simulator closes the connection.
+  const { statusCode, data } = await sendTest({ to: '15559000004' })
 
   expect({ statusCode, data }).toEqual({ statusCode: 200, data: { messageId: data.messageId, status: 'pending' } })
   expect((await account.get(`/api/v1/message/${data.messageId}`)).json().data).toMatchObject({ status: 'pending' })
@@ -224,14 +216,7 @@ test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { 'variables.2': 'is missing; it fills {{2}}.' } },
 ])('reports an invalid field of a test: %o', async ({ input, fields }) => {
-  const { statusCode, error } = await owner.mutate('template.sendTest', {
-    accountId: account.accountId,
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-    ...input,
-  })
+  const { statusCode, error } = await sendTest(input)
 
   expect(statusCode).toBe(400)
   expect(error.data.fields).toEqual(fields)

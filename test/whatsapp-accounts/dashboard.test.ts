@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
@@ -12,14 +13,6 @@ beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })
-
-interface WhatsAppAccount {
-  whatsAppAccountId: string
-  phoneNumberId: string
-  active: boolean
-  isDefault: boolean
-  reason?: string
-}
 
 const call = <T = { whatsAppAccountId: string }>(name: string, input: object = {}) =>
   owner.mutate<T>(`whatsAppAccount.${name}`, { accountId: account.accountId, ...input })

@@ -160,19 +160,23 @@ test('opens no transaction if there is nothing to announce', async () => {
 
 const minutes = 60_000
 
+type Status = 'sent' | 'delivered' | 'read' | 'failed' | 'pending'
+
 /** Inserts a message of this age. */
-type Status = 'sent' | 'read' | 'failed' | 'pending'
-
 const insertMessage = (age: number, status: Status, code?: string) =>
-  insertMessageAt(new Date(Date.now() - age), status, code)
+  insertMessageAt(new Date(Date.now() - age), status, { code })
 
-function insertMessageAt(createdAt: Date, status: Status, code?: string) {
+function insertMessageAt(
+  createdAt: Date,
+  status: Status,
+  { code, from = account.whatsAppAccountId }: { code?: string | undefined; from?: string } = {},
+) {
   return server.deps.db
     .insertInto('messages')
     .values({
       account_id: account.accountId,
       id: server.deps.newId('msg', createdAt),
-      whatsapp_account_id: account.whatsAppAccountId,
+      whatsapp_account_id: from,
       status,
       error_code: code ?? null,
       to_number: '34600111222',
@@ -338,25 +342,9 @@ test('stores the times of callbacks and statuses', async () => {
 test('counts the last hour of all numbers in one pass', async () => {
   const second = await account.addWhatsAppAccount()
   await account.addWhatsAppAccount()
-  const insert = (whatsAppAccountId: string, status: 'sent' | 'delivered' | 'failed', code?: string) =>
-    server.deps.db
-      .insertInto('messages')
-      .values({
-        account_id: account.accountId,
-        id: server.deps.newId('msg'),
-        whatsapp_account_id: whatsAppAccountId,
-        status,
-        error_code: code ?? null,
-        to_number: '34600111222',
-        template_name: 't',
-        template_language: 'en',
-        created_at: new Date(),
-      })
-      .execute()
-  await insert(account.whatsAppAccountId, 'sent')
-  await insert(account.whatsAppAccountId, 'failed', '131026')
-  await insert(second, 'delivered')
-  await insert(second, 'failed')
+  await insertMessage(0, 'sent')
+  await insertMessage(0, 'failed', '131026')
+  for (const status of ['delivered', 'failed'] as const) await insertMessageAt(new Date(), status, { from: second })
   const { db, statements } = recordStatements(server.deps.db)
 
   const health = await readAccountHealth({ ...server.deps, db }, account.accountId)

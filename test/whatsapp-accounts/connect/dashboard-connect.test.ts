@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
+import type { CallbackSetUp, CallbackStep, TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { callbackFields, requiredCallbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { failPlainParameter } from '../../../src/whatsapp/simulator/errors.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -16,14 +16,7 @@ beforeEach(async () => {
   owner = await signedInOwner(server, account.accountId)
 })
 
-interface Step {
-  ok: boolean
-  message: string
-  fix?: string
-  enter?: { callbackUrl?: string; verifyToken?: string; fields: string[] }
-}
-
-const call = <T = Step>(name: string, input: object = {}, person = owner, accountId = account.accountId) =>
+const call = <T = CallbackStep>(name: string, input: object = {}, person = owner, accountId = account.accountId) =>
   person.mutate<T>(`whatsAppAccount.${name}`, { accountId, ...input })
 
 /** The audit log of an account, as text. */
@@ -89,7 +82,7 @@ test.each([
   const { accessToken } = newNumber(token && ({ ...token, ...('wabaIds' in token && { wabaIds: [] }) } as object))
   const given = token === undefined ? 'EAAunknown' : accessToken
 
-  const { data } = await call<Step & { valid: boolean }>('inspectToken', { accessToken: given })
+  const { data } = await call<TokenReport>('inspectToken', { accessToken: given })
 
   expect(data).toMatchObject({ valid, message: expect.stringContaining(says), fix: expect.any(String) })
   expect(JSON.stringify(data)).not.toContain(given)
