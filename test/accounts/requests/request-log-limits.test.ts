@@ -69,10 +69,8 @@ test.each([
 
 test('shows the structure of malformed JSON without its words', async () => {
   const account = await server.account()
-  await server.request('POST', '/api/v1/message/send', {
-    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
-    body: `{"to": "34600111222", "code": "${code}", variables: {'1': "Ünal"},}`,
-  })
+  const malformed = `{"to": "34600111222", "code": "${code}", variables: {'1': "Ünal"},}`
+  await account.postText('/api/v1/message/send', malformed)
 
   const [stored] = await readStored(account, 1)
   expect(stored).toContain(`{"to": "00000000000", "code": "00000000", variables: {'0': "xxxx"},}`)

@@ -200,10 +200,8 @@ test('links a repeated request to the message of the first', async () => {
 
 test('records every tRPC call, and both messages of a batch', async () => {
   const input = { ...message, to: '34600111222' }
-  const response = await server.request('POST', '/trpc/message.send,message.send,message.send?batch=1', {
-    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ 0: input, 1: { ...input, variables: { '1': 'Ada' } }, 2: input }),
-  })
+  const batch = { 0: input, 1: { ...input, variables: { '1': 'Ada' } }, 2: input }
+  const response = await account.post('/trpc/message.send,message.send,message.send?batch=1', batch)
   expect(response.statusCode).toBe(207)
 
   const recorded = await find(response.headers['x-request-id'])

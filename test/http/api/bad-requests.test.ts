@@ -9,7 +9,7 @@ import { updateAccount } from '../../../src/accounts/account.ts'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { askRaw, openSocket } from '../../support/raw-socket.ts'
-import { startTestServer, type TestResponse, nodeForTest } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestResponse, through } from '../../support/server.ts'
 import { forFile } from '../../support/lifetime.ts'
 
 const path = '/api/v1/message/send'
@@ -515,10 +515,7 @@ test.each([
   ['from', '2026-11-25T00:00:00+02:00', '%2B'],
   ['from', '2026-11-25T00:00:00%2B02:00', '"success":true'],
 ])('names the encoding of + in a time: %s=%s', async (name, time, says) => {
-  const response = await server.request('GET', `/api/v1/message?${name}=${time}`, {
-    headers: { 'x-api-key': account.apiKey },
-  })
-  expect(response.text).toContain(says)
+  expect((await account.get(`/api/v1/message?${name}=${time}`)).text).toContain(says)
 })
 
 test('reports an internal error with only its request ID, which it also logs', async () => {
@@ -529,10 +526,7 @@ test('reports an internal error with only its request ID, which it also logs', a
       },
     },
   })
-  const response = await broken.request('POST', path, {
-    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
-    body: good,
-  })
+  const response = await through(broken, account).post(path, sendMessage.example.input)
 
   expectFailure(response, 'INTERNAL_ERROR')
   expect(response.text).not.toMatch(/secret insides|srv/)

@@ -9,7 +9,7 @@ import { listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { nodeForTest, startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
 
 const example = sendMessage.example.input
 const publicUrl = 'https://waybill.example.com'
@@ -296,14 +296,7 @@ test.each([
   'Application/JSON, Text/Event-Stream',
   'text/event-stream',
 ])('answers a client that sends the Accept header %j', async (accept) => {
-  const response = await server.request('POST', '/mcp', {
-    headers: {
-      'content-type': 'application/json',
-      'x-api-key': account.apiKey,
-      ...(accept !== undefined && { accept }),
-    },
-    body: JSON.stringify(initialize),
-  })
+  const response = await account.post('/mcp', initialize, accept === undefined ? {} : { accept })
 
   expect({ status: response.statusCode, text: response.text }).toEqual({
     status: 200,
@@ -378,10 +371,7 @@ test('rejects an address that is not on the allow-list', async () => {
 
 test('counts towards the limit of concurrent requests', async () => {
   const full = await nodeForTest(server, { server: { maxConcurrentRequests: 0 } })
-  const response = await full.request('POST', '/mcp', {
-    headers: { 'content-type': 'application/json', 'x-api-key': account.apiKey },
-    body: JSON.stringify(initialize),
-  })
+  const response = await through(full, account).post('/mcp', initialize)
   expect(response.statusCode).toBe(503)
   expect(response.text).toContain('SERVICE_UNAVAILABLE')
 })

@@ -21,7 +21,7 @@ import {
 import { applyChoices } from '../../../src/messages/suppressions/choices-store.ts'
 import { findHashKey, readHashKey } from '../../../src/messages/suppressions/number-key.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, through } from '../../support/server.ts'
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
 const marketing = { to: exampleSend.to, template: sale.name, language: 'en' }
@@ -440,10 +440,7 @@ test('rejects every send that starts after an addition, on every node', async ()
     const to = `346000002${String(n).padStart(2, '0')}`
     const sends = Array.from({ length: 4 }, () => account.post('/api/v1/message/send', { ...marketing, to }))
     await account.trpc.suppression.add.mutate({ to })
-    const late = await node.request('POST', '/api/v1/message/send', {
-      headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...marketing, to }),
-    })
+    const late = await through(node, account).post('/api/v1/message/send', { ...marketing, to })
     expect(late.statusCode).toBe(422)
     const early = (await Promise.all(sends)).map(({ statusCode }) => statusCode)
     expect(early.every((code) => code === 200 || code === 422)).toBe(true)
