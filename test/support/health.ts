@@ -1,4 +1,4 @@
-import type { Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import type { Deps } from '../../src/deps.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import type { TestServer } from './server.ts'
@@ -11,6 +11,15 @@ export async function setHealth(
 ): Promise<void> {
   const update = db.updateTable('whatsapp_account_health').set(values)
   await update.where('whatsapp_account_id', '=', whatsAppAccountId).execute()
+}
+
+/** What is stored about the health of a WhatsApp account. */
+export function readStoredHealth(
+  { db }: Pick<Deps, 'db'>,
+  { whatsAppAccountId }: { whatsAppAccountId: string },
+): Promise<Selectable<Database['whatsapp_account_health']>> {
+  const query = db.selectFrom('whatsapp_account_health').selectAll()
+  return query.where('whatsapp_account_id', '=', whatsAppAccountId).executeTakeFirstOrThrow()
 }
 
 let apps = 0

@@ -4,7 +4,7 @@ import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/healt
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { changeCallback, post, report, status } from '../../support/callbacks.ts'
-import { setHealth } from '../../support/health.ts'
+import { readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -168,11 +168,7 @@ test('finds out that /messages rejects marketing templates, and uses their endpo
 
   expect((await send()).statusCode).toBe(200)
   expect(edges()).toEqual(['messages', 'marketing_messages'])
-  const { next_check_at } = await server.deps.db
-    .selectFrom('whatsapp_account_health')
-    .select('next_check_at')
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .executeTakeFirstOrThrow()
+  const { next_check_at } = await readStoredHealth(server.deps, account)
   expect(next_check_at.getTime()).toBeLessThanOrEqual(Date.now())
 })
 

@@ -10,6 +10,7 @@ import { listAlerts } from '../../../src/webhooks/alerts/alerts.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { messagesCallback, post, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
+import { readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -54,19 +55,13 @@ async function report(waMessageId: string, of: TestAccount = account): Promise<v
   await expect.poll(() => readLastStatus(of)).toBeGreaterThan(before - 1_000)
 }
 
-async function readLastStatus({ whatsAppAccountId }: TestAccount): Promise<number> {
-  const row = await server.deps.db
-    .selectFrom('whatsapp_account_health')
-    .select('last_status_at')
-    .where('whatsapp_account_id', '=', whatsAppAccountId)
-    .executeTakeFirst()
-  return row?.last_status_at?.getTime() ?? 0
+async function readLastStatus(of: TestAccount): Promise<number> {
+  return (await readStoredHealth(server.deps, of)).last_status_at?.getTime() ?? 0
 }
 
 /** Sets the time of the last status. */
 async function setLastStatus(minutesAgo: number): Promise<void> {
-  await sql`update whatsapp_account_health set last_status_at = now() - ${minutesAgo} * interval '1 minute'
-    where whatsapp_account_id = ${account.whatsAppAccountId}`.execute(server.deps.db)
+  await setHealth(server.deps, account, { last_status_at: new Date(Date.now() - minutesAgo * 60_000) })
 }
 
 /** Counts and compares several times on both servers concurrently, as housekeeping does. */

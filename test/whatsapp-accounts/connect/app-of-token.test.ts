@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { configureCallback } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { addApp, setHealth } from '../../support/health.ts'
+import { addApp, readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -16,12 +16,7 @@ beforeEach(async () => {
   accessToken = `EAAtoken${account.phoneNumberId}`
 })
 
-const health = () =>
-  server.deps.db
-    .selectFrom('whatsapp_account_health')
-    .select(['app_id', 'callback_url', 'callback_problem', 'token_expires_at'])
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .executeTakeFirstOrThrow()
+const health = () => readStoredHealth(server.deps, account)
 
 /** Replaces the token of the account, and the app secret if it is given, by those of this app. */
 async function useTokenOf(

@@ -8,7 +8,7 @@ import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { callbackPath } from '../../support/callbacks.ts'
-import { addApp, setHealth } from '../../support/health.ts'
+import { addApp, readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { cancelLockWait } from '../../support/lock-waits.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -26,12 +26,7 @@ afterEach(() => server.simulator.intercept(undefined))
 
 const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
 
-const readHealth = () =>
-  server.deps.db
-    .selectFrom('whatsapp_account_health')
-    .selectAll()
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .executeTakeFirstOrThrow()
+const readHealth = () => readStoredHealth(server.deps, account)
 
 async function readStored() {
   const row = await findWhatsAppAccount(server.deps.db, account.accountId, account.whatsAppAccountId)

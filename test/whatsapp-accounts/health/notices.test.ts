@@ -7,6 +7,7 @@ import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
 import { appSecret, callbackPath, getMessage, post, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
+import { readStoredHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
@@ -204,11 +205,7 @@ test('deletes each notice when it has expired', async () => {
   await receive({ ...restrict('SPAM', [['RESTRICTED_UTILITY_TEMPLATES', 2]]) })
   await receive(restrict('ADULT', [['RESTRICTED_UTILITY_TEMPLATES', 10]]))
   const readTypes = async () => {
-    const { notices } = await server.deps.db
-      .selectFrom('whatsapp_account_health')
-      .select('notices')
-      .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-      .executeTakeFirstOrThrow()
+    const { notices } = await readStoredHealth(server.deps, account)
     return notices.map(({ key }) => key)
   }
   const before = await readTypes()

@@ -6,7 +6,7 @@ import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { createRefreshAuditor } from '../../../src/users/audit/by-waybill.ts'
 import { exampleSend } from '../../support/example-send.ts'
-import { setHealth } from '../../support/health.ts'
+import { readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
@@ -41,12 +41,7 @@ const refresh = (deps: Partial<Deps> = {}) => {
   return refreshDueTokens(all, createRefreshAuditor(all))
 }
 
-const readHealth = () =>
-  server.deps.db
-    .selectFrom('whatsapp_account_health')
-    .selectAll()
-    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
-    .executeTakeFirstOrThrow()
+const readHealth = () => readStoredHealth(server.deps, account)
 
 async function storedToken(): Promise<string | undefined> {
   const { accountId, whatsAppAccountId } = account
