@@ -48,6 +48,14 @@ async function letPass(seconds: number): Promise<void> {
 
 const countSends = () => server.simulator.requests.filter(({ path }) => path.endsWith('/messages')).length
 
+/** Makes WhatsApp fail all sends until the interceptor is removed. */
+const failSends = () =>
+  server.simulator.intercept(({ path }) =>
+    path.endsWith('/messages')
+      ? { kind: 'json', status: 500, body: { error: { code: 2, message: 'down' } } }
+      : undefined,
+  )
+
 const wrongOf = (code: string) => (code.startsWith('0') ? '1' : '0') + code.slice(1)
 
 test('sends a generated code that is accepted once', async () => {
@@ -139,11 +147,7 @@ test('rejects an expired code', async () => {
 test('accepts only the latest code, and the one before if the latest was not sent', async () => {
   await send({ code: '111111' })
   await letPass(30)
-  server.simulator.intercept(({ path }) =>
-    path.endsWith('/messages')
-      ? { kind: 'json', status: 500, body: { error: { code: 2, message: 'down' } } }
-      : undefined,
-  )
+  failSends()
   expect(outcomeOf(await send({ code: '222222' }))).toEqual([503, 'WHATSAPP_UNAVAILABLE'])
   server.simulator.intercept(undefined)
   expect(outcomeOf(await check('222222'))).toEqual([422, 'CODE_INCORRECT'])
@@ -236,11 +240,7 @@ test('replays a rejection, and sends again after a temporary failure', async () 
   expect(outcomeOf(await sendWithKey('login-1', { to }))).toEqual([422, 'MESSAGE_REJECTED'])
   expect(outcomeOf(await sendWithKey('login-1', { to }))).toEqual([422, 'MESSAGE_REJECTED'])
 
-  server.simulator.intercept(({ path }) =>
-    path.endsWith('/messages')
-      ? { kind: 'json', status: 500, body: { error: { code: 2, message: 'down' } } }
-      : undefined,
-  )
+  failSends()
   expect(outcomeOf(await sendWithKey('login-2'))).toEqual([503, 'WHATSAPP_UNAVAILABLE'])
   server.simulator.intercept(undefined)
   expect((await sendWithKey('login-2')).statusCode).toBe(200)

@@ -11,7 +11,7 @@ import { erase } from '../../support/erase.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, repliesCallback, tap, text, userMessage } from '../../support/replies.ts'
-import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, through } from '../../support/server.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
@@ -43,6 +43,10 @@ async function findText(text: string): Promise<string[]> {
 
 const base64Of = (number: string) => Buffer.from(`\x1c\x18\x0b${number}`, 'latin1').toString('base64').slice(4, 18)
 
+async function expectErased(number: string): Promise<void> {
+  for (const spelled of [number, base64Of(number)]) expect(await findText(spelled)).toEqual([])
+}
+
 async function addTestEndpoint(account: TestAccount, path: string): Promise<void> {
   await addEndpoint(server.deps, account.accountId, {
     url: `${receiver.url}${path}`,
@@ -73,8 +77,7 @@ test('erases a number everywhere and keeps its messages', async () => {
   const erased = await erase(server, number)
 
   expect(erased).toMatchObject({ accountIds: [account.accountId], messages: 1, complete: true })
-  expect(await findText(number)).toEqual([])
-  expect(await findText(base64Of(number))).toEqual([])
+  await expectErased(number)
   expect(await getMessage(account, sent.messageId)).toMatchObject({
     to: 'erased',
     waMessageId: '',
@@ -162,8 +165,7 @@ test('stores nothing of the recipient with statuses that arrive later', async ()
     waMessageId: '',
     error: { code: '131026' },
   })
-  expect(await findText(number)).toEqual([])
-  expect(await findText(base64Of(number))).toEqual([])
+  await expectErased(number)
   expect(await findText('not on WhatsApp')).toEqual([])
 })
 
@@ -184,10 +186,8 @@ test('stores nothing of the recipient when WhatsApp responds to a send in progre
       },
     },
   })
-  const sending = slow.request('POST', '/api/v1/message/send', {
-    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json', 'idempotency-key': 'under-way' },
-    body: JSON.stringify({ ...exampleSend, to: number }),
-  })
+  const request = { ...exampleSend, to: number }
+  const sending = through(slow, account).post('/api/v1/message/send', request, { 'idempotency-key': 'under-way' })
   await expect.poll(() => findText(number)).toContain('messages')
 
   expect(await erase(server, number)).toMatchObject({ messages: 1, complete: true })
@@ -198,8 +198,7 @@ test('stores nothing of the recipient when WhatsApp responds to a send in progre
   await expect
     .poll(() => getMessage(account, String(json().data['messageId'])))
     .toMatchObject({ to: 'erased', status: 'sent', waMessageId: '' })
-  expect(await findText(number)).toEqual([])
-  expect(await findText(base64Of(number))).toEqual([])
+  await expectErased(number)
 })
 
 test('never sends again for an idempotency key of an erased message', async () => {
@@ -269,8 +268,7 @@ test('erases a message with everything that belongs to it in one step, before th
   expect(await eraseSomeMessages(db, step, 10)).toMatchObject({ messages: 1 })
 
   expect(await countRows(account)).toEqual({ waMessageIds: 0, hashes: 0 })
-  expect(await findText(number)).toEqual([])
-  expect(await findText(base64Of(number))).toEqual([])
+  await expectErased(number)
   expect(await eraseSomeMessages(db, step, 10)).toMatchObject({ messages: 0 })
 })
 
@@ -326,8 +324,7 @@ test('completes during sends to the number', async () => {
   await Promise.all(senders)
 
   expect(await erase(server, number)).toMatchObject({ complete: true })
-  expect(await findText(number)).toEqual([])
-  expect(await findText(base64Of(number))).toEqual([])
+  await expectErased(number)
 })
 
 test('erases a number in rows about other recipients and keeps those recipients', async () => {
@@ -402,8 +399,7 @@ test.each([
 
     expect(erased).toMatchObject({ accountIds: [account.accountId], messages: 2, complete: true })
     for (const number of [to, from]) {
-      expect(await findText(number)).toEqual([])
-      expect(await findText(base64Of(number))).toEqual([])
+      await expectErased(number)
     }
   }
 })

@@ -25,6 +25,13 @@ async function countLogged(messageId: string): Promise<number> {
   return rows.length
 }
 
+/** Moves the time of the first request with a key. */
+async function moveKey(key: string, by: string): Promise<void> {
+  const createdAt = sql<Date>`created_at + ${by}::interval`
+  const update = server.deps.db.updateTable('idempotency_keys').set({ created_at: createdAt })
+  await update.where('account_id', '=', account.accountId).where('key', '=', key).execute()
+}
+
 test('returns the same response to a retry and sends nothing', async () => {
   const to = '34600000001'
   const first = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-1' })
@@ -156,9 +163,7 @@ test('never sends again after an unknown outcome and reports the outcome once it
   expect((await account.post(path, { ...example, to, externalId: 'order-11' }, headers)).json().error.code).toBe(
     'IDEMPOTENCY_KEY_IN_USE',
   )
-  await sql`update idempotency_keys set created_at = now() - interval '2 minutes' where account_id = ${account.accountId} and key = 'order-11'`.execute(
-    server.deps.db,
-  )
+  await moveKey('order-11', '-2 minutes')
   const later = await account.post(path, { ...example, to, externalId: 'order-11' }, headers)
   expect(later.json().error).toMatchObject({ code: 'SEND_OUTCOME_UNKNOWN' })
   expect(later.headers['idempotent-replayed']).toBe('true')
@@ -175,9 +180,7 @@ test('does not report a key as in use for an hour after the clock was set back',
   const to = '15559000004'
   const headers = { 'idempotency-key': 'order-of-another-time' }
   await account.post(path, { ...example, to }, headers)
-  await sql`update idempotency_keys set created_at = created_at + interval '1 hour' where account_id = ${account.accountId} and key = 'order-of-another-time'`.execute(
-    server.deps.db,
-  )
+  await moveKey('order-of-another-time', '1 hour')
 
   const retry = await account.post(path, { ...example, to }, headers)
 
@@ -264,9 +267,7 @@ test('replays the success of a message that failed after its acceptance', async 
 
 test('frees a key after a day', async () => {
   const first = await account.post(path, example, { 'idempotency-key': 'order-12' })
-  await sql`update idempotency_keys set created_at = now() - interval '25 hours' where account_id = ${account.accountId} and key = 'order-12'`.execute(
-    server.deps.db,
-  )
+  await moveKey('order-12', '-25 hours')
   const second = await account.post(path, { ...example, externalId: 'new' }, { 'idempotency-key': 'order-12' })
 
   expect(second.statusCode).toBe(200)

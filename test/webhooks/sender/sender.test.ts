@@ -154,10 +154,7 @@ test('times out an endless series of 1xx responses', async () => {
     const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'), 20)
     socket.on('close', () => clearInterval(drip))
   })
-  expect(await impatient.attempt(requestTo(url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.timedOut(),
-  })
+  expect(await impatient.attempt(requestTo(url))).toMatchObject(failedWith(deliveryFailures.timedOut()))
   await close()
 })
 
@@ -168,10 +165,7 @@ test.each([
   { what: 'in the status line', start: 'HTTP/1.1 200 ', repeat: 'x' },
 ])('rejects a flood $what before the timeout', async ({ start, repeat }) => {
   const { url, close } = await startTcp((socket) => flood(socket, start, repeat))
-  expect(await sender.attempt(requestTo(url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.headersTooLarge(),
-  })
+  expect(await sender.attempt(requestTo(url))).toMatchObject(failedWith(deliveryFailures.headersTooLarge()))
   await close()
 })
 
@@ -222,46 +216,30 @@ test('does not decompress a response', async () => {
 
 test('fails if the receiver closes the connection early', async () => {
   receiver.behave((_received, _response, request) => void request.socket.destroy())
-  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.connectionLost(),
-  })
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject(failedWith(deliveryFailures.connectionLost()))
 
   receiver.behave((_received, response, request) => {
     response.writeHead(200, { 'content-length': '100' }).write('short', () => request.socket.destroy())
   })
-  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.incompleteResponse(),
-  })
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject(failedWith(deliveryFailures.incompleteResponse()))
 })
 
 test('reports invalid HTTP and headers that are too large', async () => {
   const rude = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'))
-  expect(await sender.attempt(requestTo(rude.url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.notHttp(),
-  })
+  expect(await sender.attempt(requestTo(rude.url))).toMatchObject(failedWith(deliveryFailures.notHttp()))
   await rude.close()
 
   receiver.behave(respond(200, { 'x-large': 'x'.repeat(20_000) }))
-  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.headersTooLarge(),
-  })
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject(failedWith(deliveryFailures.headersTooLarge()))
 })
 
 test('reports a refused connection and an unresolvable host', async () => {
   const { url, close } = await startTcp(() => {})
   await close()
-  expect(await sender.attempt(requestTo(url))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.connectionRefused(),
-  })
-  expect(await sender.attempt(requestTo('http://nowhere.invalid/'))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.unusableHost(),
-  })
+  expect(await sender.attempt(requestTo(url))).toMatchObject(failedWith(deliveryFailures.connectionRefused()))
+  expect(await sender.attempt(requestTo('http://nowhere.invalid/'))).toMatchObject(
+    failedWith(deliveryFailures.unusableHost()),
+  )
 })
 
 test('verifies TLS certificates and host names', async () => {
@@ -276,15 +254,15 @@ test('verifies TLS certificates and host names', async () => {
   expect(await trusting.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject({
     outcome: 'delivered',
   })
-  expect(await wary.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject({
-    error: deliveryFailures.certificateNotTrusted(),
-  })
-  expect(await trusting.attempt(requestTo(`https://other.example:${port}/`))).toMatchObject({
-    error: deliveryFailures.certificateOfAnotherHost(),
-  })
-  expect(await trusting.attempt(requestTo(`https://127.0.0.1:${new URL(receiver.url).port}/`))).toMatchObject({
-    error: deliveryFailures.notSecure(),
-  })
+  expect(await wary.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject(
+    failedWith(deliveryFailures.certificateNotTrusted()),
+  )
+  expect(await trusting.attempt(requestTo(`https://other.example:${port}/`))).toMatchObject(
+    failedWith(deliveryFailures.certificateOfAnotherHost()),
+  )
+  expect(await trusting.attempt(requestTo(`https://127.0.0.1:${new URL(receiver.url).port}/`))).toMatchObject(
+    failedWith(deliveryFailures.notSecure()),
+  )
   await trusting.close()
   await wary.close()
   server.closeAllConnections()
@@ -325,7 +303,7 @@ test.each(faultyServers)('names the problem of $what', async ({ options, validFr
   const { port } = server.address() as AddressInfo
   const trusting = createWebhookSender({ timeoutSeconds: 5, allowPrivate: true }, { resolve: toThisMachine, ca })
 
-  expect(await trusting.attempt(requestTo(`https://${host}:${port}/`))).toMatchObject({ outcome: 'failed', error })
+  expect(await trusting.attempt(requestTo(`https://${host}:${port}/`))).toMatchObject(failedWith(error))
 
   await trusting.close()
   server.close()
@@ -340,7 +318,7 @@ test.each(['UNSPECIFIED', 'INVALID_CA', 'INVALID_PURPOSE', 'PATH_LENGTH_EXCEEDED
   },
 )
 
-const notAllowed = { outcome: 'failed', error: deliveryFailures.unusableHost() }
+const notAllowed = failedWith(deliveryFailures.unusableHost())
 
 test('does not connect to a host if any of its addresses is private', async () => {
   const { port, connections, close } = await startTcp(() => {})
@@ -388,9 +366,9 @@ test('sends to a private host that the operator listed, over http, and to no oth
   )
   expect(await listing.attempt(requestTo(`http://orders.lan:${port}/`))).toMatchObject({ outcome: 'delivered' })
   expect(await listing.attempt(requestTo(`https://rebound.example:${port}/`))).toMatchObject(notAllowed)
-  expect(await listing.attempt(requestTo(`http://127.0.0.1:${port}/`))).toMatchObject({
-    error: deliveryFailures.addressNotAllowed(),
-  })
+  expect(await listing.attempt(requestTo(`http://127.0.0.1:${port}/`))).toMatchObject(
+    failedWith(deliveryFailures.addressNotAllowed()),
+  )
   expect(await listing.check('http://orders.lan/')).toBe('allowed')
   expect(await listing.check('https://orders.internal/')).toBe('refused')
   await listing.close()
@@ -408,11 +386,14 @@ test('ignores proxy environment variables', async () => {
 })
 
 test('fails only the attempt if a header cannot be sent', async () => {
-  expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject({
-    outcome: 'failed',
-    error: deliveryFailures.unusableRequest(),
-  })
+  expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject(
+    failedWith(deliveryFailures.unusableRequest()),
+  )
 })
+
+function failedWith(error: Fact): object {
+  return { outcome: 'failed', error }
+}
 
 function expectDeadline(milliseconds: number): void {
   // Timers may fire a little early.
