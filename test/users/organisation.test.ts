@@ -20,15 +20,17 @@ provider.serve(server.url)
 
 afterEach(() => server.deps.db.deleteFrom('owner_sign_in_rates').execute())
 
-/** Follows the redirects from the sign-in button to the last page. */
-async function signInWithOrganisation(browser: CookieBrowser): Promise<Response> {
+/** Signs in in a new browser and follows the redirects from the button to the last page. */
+async function signInWithOrganisation(person: typeof provider.person): Promise<{ browser: CookieBrowser; page: URL }> {
+  provider.person = person
+  const browser = openCookieBrowser()
   const started = await browser.post(`${server.url}/settings/auth/sign-in/oauth2`, {
     providerId: 'oidc',
     callbackURL: '/settings/',
     errorCallbackURL: '/settings/sign-in',
   })
   const { url } = (await started.json()) as { url: string }
-  return browser.get(url)
+  return { browser, page: new URL((await browser.get(url)).url) }
 }
 
 async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data?: Record<string, unknown> }> {
@@ -57,12 +59,9 @@ function tokenOf(link = ''): string {
 test('lets an invited user accept without a password and sign in with their organisation', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteUser(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
-  const token = path.split('/').at(-1)
-  await visitor(server).mutate('invitation.accept', { token, name: 'Ada' })
-  provider.person = { email: 'ada@example.com', email_verified: true }
-  const browser = openCookieBrowser()
+  await visitor(server).mutate('invitation.accept', { token: tokenOf(path), name: 'Ada' })
 
-  await signInWithOrganisation(browser)
+  const { browser } = await signInWithOrganisation({ email: 'ada@example.com', email_verified: true })
 
   expect(await sessionOf(browser)).toMatchObject({
     status: 200,
@@ -75,10 +74,8 @@ test('lets an invited user accept without a password and sign in with their orga
 test('links a sign-in with an organisation to the existing user with a password', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'both@example.com' })
-  provider.person = { email, email_verified: true }
-  const browser = openCookieBrowser()
 
-  await signInWithOrganisation(browser)
+  const { browser } = await signInWithOrganisation({ email, email_verified: true })
 
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
 })
@@ -87,15 +84,13 @@ test('does not link the user of an invitation that an owner could have accepted 
   const { accountId, owner } = await accountWithOwner(server)
   const victim = 'victim@example.com'
   const { data } = await owner.mutate<{ link: string }>('member.invite', { accountId, email: victim, role: 'viewer' })
-  const token = data.link.split('/').at(-1)
+  const token = tokenOf(data.link)
   // The owner keeps the link and chooses a password that only they know.
   await visitor(server).mutate('invitation.accept', { token, name: 'Victim', password: 'known to the owner' })
-  provider.person = { email: victim, email_verified: true }
-  const browser = openCookieBrowser()
 
-  const { url } = await signInWithOrganisation(browser)
+  const { browser, page } = await signInWithOrganisation({ email: victim, email_verified: true })
 
-  expect(new URL(url).search).toBe('?error=account_not_linked')
+  expect(page.search).toBe('?error=account_not_linked')
   expect((await sessionOf(browser)).status).toBe(401)
 })
 
@@ -151,9 +146,7 @@ describe('an invitation to an address that another tenant registered first', () 
       expect(accepted.statusCode).toBe(200)
       expect((await impostor.query('session.get')).statusCode).toBe(401)
       expect((await impostor.inOtherBrowser().signIn(attackersPassword)).statusCode).toBe(401)
-      provider.person = { email, email_verified: true }
-      const browser = openCookieBrowser()
-      await signInWithOrganisation(browser)
+      const { browser } = await signInWithOrganisation({ email, email_verified: true })
       expect(await sessionOf(browser)).toMatchObject({
         status: 200,
         data: {
@@ -230,11 +223,9 @@ test('lets a user of the organisation sign in and join another account', async (
     tokenOf((await inviteUser(server.deps, accountId, { email, role: 'viewer' })).path)
   await visitor(server).mutate('invitation.accept', { token: await invite(first), name: 'Ada' })
   const token = await invite(second)
-  provider.person = { email, email_verified: true }
-  const browser = openCookieBrowser()
 
   const accepted = await visitor(server).mutate('invitation.accept', { token, name: 'Ada' })
-  await signInWithOrganisation(browser)
+  const { browser } = await signInWithOrganisation({ email, email_verified: true })
   const joined = await browser.post(`${server.url}/settings/trpc/settings.invitation.join`, { token })
 
   expect(accepted).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
@@ -245,12 +236,9 @@ test('lets a user of the organisation sign in and join another account', async (
 })
 
 test('rejects a user without an invitation, even with a verified email address', async () => {
-  provider.person = { email: 'uninvited@example.com', email_verified: true }
-  const browser = openCookieBrowser()
+  const { browser, page } = await signInWithOrganisation({ email: 'uninvited@example.com', email_verified: true })
 
-  const { url } = await signInWithOrganisation(browser)
-
-  expect(new URL(url).pathname + new URL(url).search).toBe('/settings/sign-in?error=signup_disabled')
+  expect(page.pathname + page.search).toBe('/settings/sign-in?error=signup_disabled')
   expect((await sessionOf(browser)).status).toBe(401)
 })
 
@@ -262,23 +250,22 @@ test.each([
 ])('rejects an email address that the provider $how', async ({ address, verified }) => {
   const { accountId } = await server.account()
   await signedInOwner(server, accountId, { email: address.toLowerCase() })
-  provider.person = { email: address, email_verified: verified as boolean }
-  const browser = openCookieBrowser()
 
-  const { url } = await signInWithOrganisation(browser)
+  const { browser, page } = await signInWithOrganisation({ email: address, email_verified: verified as boolean })
 
-  expect(new URL(url).search).toBe('?error=account_not_linked')
+  expect(page.search).toBe('?error=account_not_linked')
   expect((await sessionOf(browser)).status).toBe(401)
 })
 
 test('compares email addresses without case and accepts "true" as text', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'grace@example.com' })
-  // AWS Cognito sends the claim as text.
-  provider.person = { email: 'Grace@Example.com', email_verified: 'true' as unknown as boolean }
-  const browser = openCookieBrowser()
 
-  await signInWithOrganisation(browser)
+  // AWS Cognito sends the claim as text.
+  const { browser } = await signInWithOrganisation({
+    email: 'Grace@Example.com',
+    email_verified: 'true' as unknown as boolean,
+  })
 
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
 })
@@ -287,9 +274,7 @@ test('does not let a session of the organisation replace or turn off the authent
   const { accountId, owner } = await accountWithOwner(server)
   const { password } = owner
   const { secret } = await setUpAuthenticator(server, owner)
-  provider.person = { email: owner.email, email_verified: true }
-  const browser = openCookieBrowser()
-  await signInWithOrganisation(browser)
+  const { browser } = await signInWithOrganisation({ email: owner.email, email_verified: true })
 
   const responses = []
   for (const path of ['enable', 'disable', 'generate-backup-codes'])
@@ -313,9 +298,7 @@ test('does not let a password that was reset by email replace the authenticator 
   await setUpAuthenticator(server, owner)
   const password = 'chosen by whoever reads the mailbox'
   await resetByEmail(owner.email, password)
-  provider.person = { email: owner.email, email_verified: true }
-  const browser = openCookieBrowser()
-  await signInWithOrganisation(browser)
+  const { browser } = await signInWithOrganisation({ email: owner.email, email_verified: true })
 
   const response = await browser.post(`${server.url}/settings/auth/two-factor/enable`, { password })
 
@@ -326,9 +309,9 @@ test('does not let a password that was reset by email replace the authenticator 
 test('stores no token of the provider', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId)
-  provider.person = { email, email_verified: true }
-  await signInWithOrganisation(openCookieBrowser())
-  await signInWithOrganisation(openCookieBrowser())
+  const person = { email, email_verified: true }
+  await signInWithOrganisation(person)
+  await signInWithOrganisation(person)
 
   const { rows } = await sql<Record<string, unknown>>`
     select "accessToken", "refreshToken", "idToken" from owner_credentials where "providerId" = 'oidc'`.execute(
@@ -351,7 +334,7 @@ test('without a provider, requires a password for an invitation and serves no Op
   const { path } = await inviteUser(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
   const person = visitor(plain)
 
-  const accepted = await person.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Alone' })
+  const accepted = await person.mutate('invitation.accept', { token: tokenOf(path), name: 'Alone' })
 
   expect(accepted).toMatchObject({ statusCode: 400, error: { data: { fields: { password: 'is required' } } } })
   expect((await person.auth('/sign-in/oauth2', { providerId: 'oidc' })).statusCode).toBe(404)
