@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
@@ -14,27 +10,18 @@ import { openTestDatabase } from '../../support/database.ts'
 import { createEndpointDeps } from '../../support/endpoints.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { unreadable } from '../../support/unreadable.ts'
+import { accept, respond, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 const database = await forFile(openTestDatabase())
 const deps = createEndpointDeps(database)
-/** The requests the receiver got, and the response it sends. */
-let received: { headers: IncomingHttpHeaders; body: string }[]
-let answer: { status: number; body: string }
-const receiver = await forFile(
-  createServer(async (request, response) => {
-    received.push({ headers: request.headers, body: await text(request) })
-    response.writeHead(answer.status).end(answer.body)
-  }).listen(0, '127.0.0.1'),
-)
-await once(receiver, 'listening')
-// The address of a server that listens on a port has this type.
-const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+const receiver = await forFile(startWebhookReceiver())
+const { received, url: receiverUrl } = receiver
 let accountId: string
 
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
-  received = []
-  answer = { status: 200, body: '' }
+  received.length = 0
+  receiver.behave(accept)
 })
 
 afterAll(() => deps.webhooks.close())
@@ -134,7 +121,7 @@ test.each([-1, Number.NaN, 31 * 24 * 3600])('rejects an overlap of %d seconds', 
 test("sends one signed test event with the endpoint's headers and shows the response", async () => {
   const headers = [['X-Token', 'abc']] as const
   const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl, headers })
-  answer = { status: 202, body: 'thanks' }
+  receiver.behave(respond(202))
   await disableEndpoint(deps, accountId, endpointId, { reason: disabledReasons.byOperator() })
 
   const result = await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
@@ -144,7 +131,7 @@ test("sends one signed test event with the endpoint's headers and shows the resp
     eventId: expect.stringMatching(/^evt_/),
     delivered: true,
     statusCode: 202,
-    responseStart: 'thanks',
+    responseStart: 'answer 202',
     durationMilliseconds: expect.any(Number),
   })
   expect(received).toHaveLength(1)
@@ -157,13 +144,13 @@ test("sends one signed test event with the endpoint's headers and shows the resp
 
 test('reports a failed test without disabling the endpoint', async () => {
   const id = await add()
-  answer = { status: 410, body: 'go away' }
+  receiver.behave(respond(410))
 
   expect(await testEndpoint(deps, accountId, id)).toMatchObject({
     delivered: false,
     statusCode: 410,
     error: 'HTTP 410',
-    responseStart: 'go away',
+    responseStart: 'answer 410',
   })
   const nowhere = await add({ url: 'http://127.0.0.1:9/' })
   expect(await testEndpoint(deps, accountId, nowhere)).toMatchObject({ delivered: false, error: 'connection refused' })
