@@ -9,7 +9,7 @@ import { post } from '../support/callbacks.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
-import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 import { respond, startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { webhookConfig } from '../support/webhooks.ts'
@@ -23,9 +23,12 @@ afterAll(() => worker.stop({ graceMilliseconds: 0 }))
 
 type History = OutputOf<typeof getMessage>
 
-async function setUp(): Promise<{ account: TestAccount; owner: TestOwner }> {
+async function setUp() {
   const account = await server.account()
-  return { account, owner: await signedInOwner(server, account.accountId) }
+  const { accountId } = account
+  const owner = await signedInOwner(server, accountId)
+  const read = async (messageId: string) => (await owner.query<History>('message.get', { accountId, messageId })).data
+  return { account, accountId, owner, read }
 }
 
 async function send(account: TestAccount, externalId: string, to = '34600111222') {
@@ -43,17 +46,15 @@ function report(
 }
 
 test('explains a failure and lists the webhook deliveries of a message', async () => {
-  const { account, owner } = await setUp()
+  const { account, accountId, read } = await setUp()
   receiver.behave(respond(500), '/broken')
-  const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}/broken` })
+  const { endpointId } = await addEndpoint(server.deps, accountId, { url: `${receiver.url}/broken` })
   const message = await send(account, 'order-1')
   await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
-  const read = async () =>
-    (await owner.query<History>('message.get', { accountId: account.accountId, messageId: message.messageId })).data
 
-  await expect.poll(async () => (await read()).deliveries[0]?.attempts).toHaveLength(1)
+  await expect.poll(async () => (await read(message.messageId)).deliveries[0]?.attempts).toHaveLength(1)
 
-  expect(await read()).toMatchObject({
+  expect(await read(message.messageId)).toMatchObject({
     message: { messageId: message.messageId, status: 'failed', error: { code: '131026' } },
     failure: {
       meaning: 'The message cannot reach this recipient.',
@@ -72,22 +73,18 @@ test('explains a failure and lists the webhook deliveries of a message', async (
 })
 
 test('shows the payload of a webhook as it was sent', async () => {
-  const { account, owner } = await setUp()
-  const { accountId } = account
+  const { account, accountId, read } = await setUp()
   await addEndpoint(server.deps, accountId, { url: `${receiver.url}/payload` })
   const message = await send(account, 'order-1')
   await report(message, 'delivered')
-  const read = async () => {
-    const { data } = await owner.query<History>('message.get', { accountId, messageId: message.messageId })
-    return data.deliveries[0]
-  }
-  await expect.poll(async () => (await read())?.state).toBe('delivered')
+  const readDelivery = async () => (await read(message.messageId)).deliveries[0]
+  await expect.poll(async () => (await readDelivery())?.state).toBe('delivered')
 
-  expect((await read())?.payload).toBe(receiver.at('/payload').at(-1)?.body)
+  expect((await readDelivery())?.payload).toBe(receiver.at('/payload').at(-1)?.body)
 })
 
 test('lists the replies to a message with the labels of tapped buttons, also without an endpoint', async () => {
-  const { account, owner } = await setUp()
+  const { account, read } = await setUp()
   const { messageId, waMessageId } = await send(account, 'order-1')
   const replies = [
     userMessage(tap('Yes', 'order-1:yes'), waMessageId),
@@ -96,72 +93,60 @@ test('lists the replies to a message with the labels of tapped buttons, also wit
   ]
   await post(server, repliesCallback(account.phoneNumberId, replies))
 
-  const { data } = await owner.query<History>('message.get', { accountId: account.accountId, messageId })
-
-  expect(data.replies).toEqual([
+  expect((await read(messageId)).replies).toEqual([
     { at: new Date(replyTime * 1000).toISOString(), kind: 'button', label: 'Yes' },
     { at: new Date((replyTime + 10) * 1000).toISOString(), kind: 'text' },
   ])
 })
 
 test('continues the attempt numbers of a retried delivery', async () => {
-  const { account, owner } = await setUp()
-  const { accountId } = account
+  const { account, accountId, read } = await setUp()
   const { endpointId } = await addEndpoint(server.deps, accountId, { url: `${receiver.url}/fine` })
   const message = await send(account, 'order-1')
   await report(message, 'delivered')
-  const read = async () => {
-    const { data } = await owner.query<History>('message.get', { accountId, messageId: message.messageId })
-    return data.deliveries[0]
-  }
-  await expect.poll(async () => (await read())?.state).toBe('delivered')
-  const { deliveryId } = (await read()) ?? { deliveryId: '' }
+  const readDelivery = async () => (await read(message.messageId)).deliveries[0]
+  await expect.poll(async () => (await readDelivery())?.state).toBe('delivered')
+  const { deliveryId } = (await readDelivery()) ?? { deliveryId: '' }
   const event = receiver.at('/fine').at(-1)
 
   await retryDelivery(server.deps, { accountId, endpointId, eventId: event?.id ?? '' }, deliveryId)
 
-  await expect.poll(async () => (await read())?.attempts.map(({ number }) => number)).toEqual([1, 2])
+  await expect.poll(async () => (await readDelivery())?.attempts.map(({ number }) => number)).toEqual([1, 2])
   expect(receiver.at('/fine').map(({ id }) => id)).toEqual([event?.id, event?.id])
 })
 
 test('marks a message that was never sent to WhatsApp', async () => {
-  const { account, owner } = await setUp()
-  const { accountId } = account
+  const { account, accountId, owner, read } = await setUp()
   // For this recipient, the simulator returns an HTML page.
   await expect(send(account, 'order-1', '15559000008')).rejects.toThrow('unavailable')
   const { data } = await owner.query<{ items: { messageId: string }[] }>('message.list', { accountId })
 
-  const history = await owner.query<History>('message.get', { accountId, messageId: data.items[0]?.messageId })
-
-  expect(history.data).toMatchObject({
+  expect(await read(data.items[0]?.messageId ?? '')).toMatchObject({
     message: { status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } },
     failure: { meaning: expect.stringContaining('Nothing was sent.') },
   })
 })
 
 test("shows WhatsApp's own message for an unknown error code", async () => {
-  const { account, owner } = await setUp()
+  const { account, read } = await setUp()
   const message = await send(account, 'order-1')
   await report(message, 'failed', { code: '999999', message: 'Unheard of' })
 
-  const { data } = await owner.query<History>('message.get', {
-    accountId: account.accountId,
-    messageId: message.messageId,
-  })
+  const data = await read(message.messageId)
 
   expect(data.failure).toMatchObject({ meaning: 'Unheard of' })
   expect(data.deliveries).toEqual([])
 })
 
 test('filters and pages through the log', async () => {
-  const { account, owner } = await setUp()
+  const { account, accountId, owner } = await setUp()
   const first = await send(account, 'order-1')
   const second = await send(account, 'order-2', '34600111333')
   await report(second, 'delivered')
   const third = await send(account, 'order-3')
   const list = async (filter: object) => {
     const { data } = await owner.query<{ items: { messageId: string }[]; nextCursor?: string }>('message.list', {
-      accountId: account.accountId,
+      accountId,
       ...filter,
     })
     return data
@@ -182,9 +167,9 @@ test('filters and pages through the log', async () => {
 })
 
 test('reports an invalid filter with its field', async () => {
-  const { account, owner } = await setUp()
+  const { accountId, owner } = await setUp()
 
-  const response = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })
+  const response = await owner.query('message.list', { accountId, to: '+34 600' })
 
   expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
 })

@@ -11,6 +11,7 @@ import { deleteOldContents, findOldestContents } from '../../../src/messages/con
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { erase } from '../../support/erase.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
@@ -226,16 +227,10 @@ test('shows the sent text after the template changed, and reports the change', a
 
 test('stores one content with the message of concurrent requests with one idempotency key', async () => {
   const customer = await setUp()
-  const request = {
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-  }
 
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      customer.account.post('/api/v1/message/send', request, { 'idempotency-key': `order-${index % 2}` }),
+      customer.account.post('/api/v1/message/send', exampleSend, { 'idempotency-key': `order-${index % 2}` }),
     ),
   )
 
@@ -259,12 +254,7 @@ test('stores contents only of accounts that turned it on when a batch has messag
 
 test('stores the content of a message that WhatsApp rejects', async () => {
   const customer = await setUp()
-  await customer.account.post('/api/v1/message/send', {
-    to: '15559000008',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-  })
+  await customer.account.post('/api/v1/message/send', { ...exampleSend, to: '15559000008' })
   const [row] = await findOldestOf(customer)
 
   expect(await read(customer, row?.messageId ?? '')).toMatchObject({ state: 'stored' })

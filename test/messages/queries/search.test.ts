@@ -35,6 +35,16 @@ interface Page {
   lookedFor?: string
 }
 
+/** An account of its own, and what a viewer of it lists. */
+async function setUpCustomer() {
+  const customer = await server.account()
+  const { accountId } = customer
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+  const list = async (filters: object) => (await viewer.query<Page>('message.list', { accountId, ...filters })).data
+  const listExternalIds = async (filters: object) => (await list(filters)).items.map(({ externalId }) => externalId)
+  return { customer, accountId, viewer, list, listExternalIds }
+}
+
 async function search(filters: object, accountId = account.accountId): Promise<Page> {
   const { statusCode, data } = await owner.query<Page>('message.list', { accountId, ...filters })
   expect(statusCode).toBe(200)
@@ -74,18 +84,17 @@ test.each([
 })
 
 test('finds numbers by their end, and by a number with a prefix', async () => {
-  const customer = await server.account()
-  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { customer, list } = await setUpCustomer()
   for (const to of ['34600110042', '34600114200', '34600342111'])
     await customer.post('/api/v1/message/send', { ...example, externalId: undefined, to })
-  const list = async (search: string) => {
-    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, search })
-    return { found: data.items.map(({ to }) => to), matched: data.matched, lookedFor: data.lookedFor }
+  const find = async (search: string) => {
+    const { items, matched, lookedFor } = await list({ search })
+    return { found: items.map(({ to }) => to), matched, lookedFor }
   }
 
-  expect(await list('0042')).toEqual({ found: ['34600110042'], matched: 'parts', lookedFor: undefined })
-  expect(await list('0600342111')).toEqual({ found: ['34600342111'], matched: 'parts', lookedFor: '600342111' })
-  expect(await list('+00 34600114200')).toEqual({
+  expect(await find('0042')).toEqual({ found: ['34600110042'], matched: 'parts', lookedFor: undefined })
+  expect(await find('0600342111')).toEqual({ found: ['34600342111'], matched: 'parts', lookedFor: '600342111' })
+  expect(await find('+00 34600114200')).toEqual({
     found: ['34600114200'],
     matched: 'recipient',
     lookedFor: '34600114200',
@@ -93,38 +102,28 @@ test('finds numbers by their end, and by a number with a prefix', async () => {
 })
 
 test('filters by the country of the recipient', async () => {
-  const customer = await server.account()
-  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { customer, accountId, viewer, listExternalIds } = await setUpCustomer()
   const recipients = ['34600111222', '12125550100', '14165550100', '79161234567', '77011234567']
   for (const to of recipients) await sendOne(customer, { to, externalId: to })
-  const list = async (country: string) => {
-    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, country })
-    return data.items.map(({ externalId }) => externalId)
-  }
 
-  for (const to of recipients) expect(await list(countryOf(to) ?? '')).toEqual([to])
-  expect(await list('FR')).toEqual([])
-  expect(await list('ZZ')).toEqual([])
+  for (const to of recipients) expect(await listExternalIds({ country: countryOf(to) ?? '' })).toEqual([to])
+  expect(await listExternalIds({ country: 'FR' })).toEqual([])
+  expect(await listExternalIds({ country: 'ZZ' })).toEqual([])
   expect(await countMessages(server.deps, customer, { country: 'CA' })).toEqual({ count: 1, kind: 'exact' })
   await foldCounts(server.deps.db)
   expect(await countMessages(server.deps, customer, { country: 'KZ' }, 1)).toEqual({ count: 5, kind: 'estimate' })
-  const refused = await viewer.query('message.list', { accountId: customer.accountId, country: 'Spain' })
+  const refused = await viewer.query('message.list', { accountId, country: 'Spain' })
   expect(refused.error?.message).toContain('must be a country code such as ES')
 })
 
 test('filters by the sending number and by how a message failed', async () => {
-  const customer = await server.account()
-  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { customer, listExternalIds: list } = await setUpCustomer()
   const second = await customer.addWhatsAppAccount({ phoneNumberId: '190000000000777' })
   const sent = await sendOne(customer, { externalId: 'undelivered' })
   await report(server, customer, [status('failed', sent.waMessageId)])
   for (const accountId of [customer.whatsAppAccountId, second])
     await customer.post('/api/v1/message/send', { ...example, accountId, to: '15550131026', externalId: accountId })
   await sendOne(customer, { externalId: 'sent', accountId: second })
-  const list = async (filters: object) => {
-    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, ...filters })
-    return data.items.map(({ externalId }) => externalId)
-  }
   const counted = (filters: object, maxExamined?: number) => countMessages(server.deps, customer, filters, maxExamined)
 
   expect(await list({ whatsAppAccountId: second })).toEqual(['sent', second])
@@ -143,9 +142,7 @@ test('filters by the sending number and by how a message failed', async () => {
 })
 
 test('counts the reasons of all matching messages, not only of one page', async () => {
-  const customer = await server.account()
-  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
-  const { accountId } = customer
+  const { customer, accountId, viewer } = await setUpCustomer()
   for (const to of ['15550131026', '34600111222', '15550131026', '15559000008', '15550131026'])
     await customer.post('/api/v1/message/send', { ...example, to, externalId: `order-${to}` })
   const { waMessageId } = await sendOne(customer, { externalId: 'no-reason' })
@@ -221,13 +218,10 @@ test('combines a search with filters', async () => {
 })
 
 test("finds nothing of another account's", async () => {
-  const other = await server.account()
+  const other = await setUpCustomer()
   const [message] = (await search({ search: 'order-10' })).items
-  const otherOwner = await signedInOwner(server, other.accountId)
-  for (const text of ['order-10', 'order', message?.messageId, message?.waMessageId, message?.to]) {
-    const { data } = await otherOwner.query<Page>('message.list', { accountId: other.accountId, search: text })
-    expect(data.items).toEqual([])
-  }
+  for (const text of ['order-10', 'order', message?.messageId, message?.waMessageId, message?.to])
+    expect((await other.list({ search: text })).items).toEqual([])
 })
 
 test.each([{ search: 'x'.repeat(256) }, { search: 'a\u0000b' }, { search: '' }, { errorCode: "1' or '1'='1" }])(
@@ -340,12 +334,10 @@ test('the public API filters by error code', async () => {
 })
 
 test('finds the messages that failed without a reason, under the code that overview and events show', async () => {
-  const customer = await server.account()
-  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { customer, accountId, viewer, listExternalIds } = await setUpCustomer()
   const { waMessageId } = await sendOne(customer, { externalId: 'no-reason' })
   await report(server, customer, [status('failed', waMessageId)])
   await foldCounts(server.deps.db)
-  const { accountId } = customer
 
   const { data: overview } = await viewer.query<Overview>('overview.get', { accountId, days: 7 })
   expect(overview.failures).toEqual([
@@ -357,8 +349,7 @@ test('finds the messages that failed without a reason, under the code that overv
       undelivered: 1,
     },
   ])
-  const { data: page } = await viewer.query<Page>('message.list', { accountId, errorCode: 'UNKNOWN' })
-  expect(page.items.map(({ externalId }) => externalId)).toEqual(['no-reason'])
+  expect(await listExternalIds({ errorCode: 'UNKNOWN' })).toEqual(['no-reason'])
   const { data: counted } = await viewer.query<MessageCount>('message.count', { accountId, errorCode: 'UNKNOWN' })
   expect(counted).toMatchObject({ count: 1 })
 })

@@ -17,6 +17,9 @@ const products = {
   thumbnailProductId: 'sku-1',
   sections: [{ title: 'Top', productIds: ['sku-1', 'sku-2'] }],
 }
+const withSections = (...sections: { title: string; productIds: string[] }[]) => ({
+  buttons: [{ index: 0, products: { ...products, sections } }],
+})
 
 function plant(format: string) {
   return {
@@ -608,44 +611,19 @@ const mistakes: Mistake[] = [
   {
     because: 'there are more than 30 products',
     template: 'multi_product',
-    values: {
-      buttons: [
-        {
-          index: 0,
-          products: {
-            thumbnailProductId: 'sku-1',
-            sections: [
-              { title: 'A', productIds: sku(16) },
-              { title: 'B', productIds: sku(15) },
-            ],
-          },
-        },
-      ],
-    },
+    values: withSections({ title: 'A', productIds: sku(16) }, { title: 'B', productIds: sku(15) }),
     says: `buttons[0].products (button index 0, 'View items'): contains 31 products; WhatsApp allows at most 30.`,
   },
   {
     because: 'there are more than 10 sections',
     template: 'multi_product',
-    values: {
-      buttons: [
-        {
-          index: 0,
-          products: {
-            ...products,
-            sections: Array.from({ length: 11 }, () => ({ title: 'A', productIds: ['sku-1'] })),
-          },
-        },
-      ],
-    },
+    values: withSections(...Array.from({ length: 11 }, () => ({ title: 'A', productIds: ['sku-1'] }))),
     says: 'buttons[0].products.sections: must have at most 10 sections.',
   },
   {
     because: 'the title of a section is too long',
     template: 'multi_product',
-    values: {
-      buttons: [{ index: 0, products: { ...products, sections: [{ title: 'x'.repeat(25), productIds: ['sku-1'] }] } }],
-    },
+    values: withSections({ title: 'x'.repeat(25), productIds: ['sku-1'] }),
     says: 'buttons[0].products.sections[0].title: must have at most 24 characters.',
   },
   {
