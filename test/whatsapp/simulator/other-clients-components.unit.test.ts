@@ -1,4 +1,3 @@
-import { buildTemplateSendPayload, type TemplateSendInput, WhatsAppClient } from '@kapso/whatsapp-cloud-api'
 import { expect, test } from 'vitest'
 import {
   BodyComponent,
@@ -24,7 +23,7 @@ import {
 } from 'whatsapp-api-js/messages'
 import { toComponents } from '../../../src/whatsapp/client/send-template.ts'
 
-/** The components that third-party clients build for the same message (reference, section 7.1). */
+/** The components that a third-party client builds for the same message (reference, section 7.1). */
 
 type Message = Parameters<typeof toComponents>[0]
 
@@ -161,51 +160,4 @@ function deepNumbers(components: object[]): object[] {
     const cards = component.cards as { components: object[] }[]
     return { ...component, cards: cards.map((card) => ({ ...card, components: withNumbers(card.components) })) }
   })
-}
-
-const location = { latitude: '48.13', longitude: '11.57', name: 'Depot 7', address: 'Ringstr. 1' }
-
-/** What the first client cannot build. */
-test.each<{ kind: string; message: Message; theirs: Omit<TemplateSendInput, 'name' | 'language'> }>([
-  {
-    kind: 'a location',
-    message: { ...body, header: { kind: 'location', ...location, latitude: 48.13, longitude: 11.57 } },
-    theirs: { header: { type: 'location', location }, body: [{ type: 'text', text: 'Ada' }] },
-  },
-  {
-    kind: 'named variables',
-    message: {
-      header: { kind: 'text', name: 'order', text: 'A-1' },
-      parameters: [{ name: 'first_name', text: 'Ada' }],
-    },
-    theirs: {
-      header: { type: 'text', text: 'A-1', parameterName: 'order' },
-      body: [{ type: 'text', text: 'Ada', parameterName: 'first_name' }],
-    },
-  },
-])('Waybill and @kapso/whatsapp-cloud-api build the same request for $kind', async ({ message, theirs }) => {
-  expect(deepNumbers(withNumbers(plain(toComponents(message))))).toEqual(await post(theirs))
-})
-
-/** The components as the client posts them, in Meta's spelling. */
-async function post(input: Omit<TemplateSendInput, 'name' | 'language'>): Promise<object[]> {
-  let body = ''
-  const client = new WhatsAppClient({
-    accessToken: 'token',
-    fetch: (_, init) => {
-      body = String(init?.body)
-      return Promise.resolve(
-        Response.json({ messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.1' }] }),
-      )
-    },
-  })
-  const { components = [], ...template } = buildTemplateSendPayload({ name: 'any', language: 'en', ...input })
-  await client.messages.sendTemplate({
-    phoneNumberId: '1',
-    to: '34600111222',
-    // Copied because the client's builder returns a stricter type than its sender accepts.
-    template: { ...template, components: components.map((component) => ({ ...component })) },
-  })
-  const sent = JSON.parse(body) as { template: { components: object[] } }
-  return deepNumbers(withNumbers(sent.template.components))
 }
