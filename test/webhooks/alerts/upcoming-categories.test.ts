@@ -43,6 +43,11 @@ async function receive(value: object): Promise<void> {
   expect((await post(server, changeCallback(account.wabaId, 'template_category_update', value))).statusCode).toBe(200)
 }
 
+async function receiveAndAnnounce(value: object): Promise<void> {
+  await receive(value)
+  await announce()
+}
+
 /** Announces on two nodes at once, as housekeeping does. */
 async function announce(): Promise<void> {
   const onNode = () => announceUpcomingCategories(server.deps, readCategoryCost)
@@ -98,8 +103,7 @@ test('reports an announced category with its day and the cost of the last 30 day
   }
   await sendOne(account, { to: '34600111224' })
 
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
 
   const cost = { messages: 3, amount: '0.0417', newAmount: '0.1618', currency: 'EUR' }
   const accountIds = [account.whatsAppAccountId]
@@ -140,16 +144,14 @@ test('reports an announced category with its day and the cost of the last 30 day
 
 test('reports the number of messages without a rate card', async () => {
   await server.deps.db.deleteFrom('rate_cards').execute()
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
 
   expect((await listEvents())[0]?.data['cost']).toEqual({ messages: 0 })
 })
 
 test('sends to the same endpoint until the change is complete', async () => {
   server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ONBOARDED' })
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
 
   await sendOne(account)
 
@@ -157,8 +159,7 @@ test('sends to the same endpoint until the change is complete', async () => {
 })
 
 test('reports an announcement once, whether a callback or the list repeats it', async () => {
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
   await receive({ ...announcement, category_update_timestamp: undefined })
   setTemplate({ correct_category: 'MARKETING' })
   await sync()
@@ -197,8 +198,7 @@ test('ends an announcement that the list no longer shows', async () => {
 })
 
 test('ends an announcement of a callback that the list does not show an hour later', async () => {
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
   const anHourAgo = sql<Date>`now() - interval '61 minutes'`
   await server.deps.db.updateTable('templates').set({ upcoming_reported_at: anHourAgo }).execute()
   await sync()
@@ -207,10 +207,8 @@ test('ends an announcement of a callback that the list does not show an hour lat
 })
 
 test('ends an announcement if a callback names the current category', async () => {
-  await receive(announcement)
-  await announce()
-  await receive({ ...announcement, correct_category: 'UTILITY' })
-  await announce()
+  await receiveAndAnnounce(announcement)
+  await receiveAndAnnounce({ ...announcement, correct_category: 'UTILITY' })
 
   await expectOver('UTILITY')
 })
@@ -225,18 +223,15 @@ test('reports a category again that was announced, withdrawn and announced', asy
 })
 
 test('reports the completion of an announced change', async () => {
-  await receive(announcement)
-  await announce()
-  await receive({ ...about, previous_category: 'UTILITY', new_category: 'MARKETING' })
-  await announce()
+  await receiveAndAnnounce(announcement)
+  await receiveAndAnnounce({ ...about, previous_category: 'UTILITY', new_category: 'MARKETING' })
 
   expect(await listTypes()).toEqual(['template.category_changing', 'template.category_changed'])
   await expectOver('MARKETING')
 })
 
 test('reports a completed change without an announcement as such', async () => {
-  await receive({ ...about, previous_category: 'UTILITY', new_category: 'MARKETING' })
-  await announce()
+  await receiveAndAnnounce({ ...about, previous_category: 'UTILITY', new_category: 'MARKETING' })
 
   expect(await listTypes()).toEqual(['template.category_changed'])
   expect((await readDashboard()).alerts).toEqual([])
@@ -264,8 +259,7 @@ test.each([
     },
   },
 ])('ends an announcement when $how that the template is deleted', async ({ remove }) => {
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
   await remove()
   await announce()
 
@@ -274,8 +268,7 @@ test.each([
 })
 
 test('closes the alert about a deleted template whose announcement was kept', async () => {
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
   const { db } = server.deps
   await db.updateTable('templates').set({ status: 'DELETED' }).where('account_id', '=', account.accountId).execute()
 
@@ -285,8 +278,7 @@ test('closes the alert about a deleted template whose announcement was kept', as
 })
 
 test('ends an announcement with the rejection that it meant', async () => {
-  await receive({ ...announcement, correct_category: 'AUTHENTICATION' })
-  await announce()
+  await receiveAndAnnounce({ ...announcement, correct_category: 'AUTHENTICATION' })
   const rejection = { event: 'REJECTED', ...about, reason: 'INCORRECT_CATEGORY' }
   await post(server, changeCallback(account.wabaId, 'message_template_status_update', rejection))
   server.simulator.templatesOf(account.wabaId).set('order_shipped', 'en', {
@@ -302,8 +294,7 @@ test('ends an announcement with the rejection that it meant', async () => {
 })
 
 test('says that a template which belongs in AUTHENTICATION will be rejected', async () => {
-  await receive({ ...announcement, correct_category: 'AUTHENTICATION' })
-  await announce()
+  await receiveAndAnnounce({ ...announcement, correct_category: 'AUTHENTICATION' })
 
   const { alerts } = await readDashboard()
   expect(alerts).toMatchObject([{ title: 'WhatsApp will reject the template order_shipped (en)' }])
@@ -315,16 +306,14 @@ test.each([
   { correct_category: null, changes: true },
   { correct_category: 7, changes: true },
 ])('takes correct_category $correct_category as no announcement', async ({ correct_category }) => {
-  await receive({ ...about, correct_category, new_category: 'MARKETING', previous_category: 'UTILITY' })
-  await announce()
+  await receiveAndAnnounce({ ...about, correct_category, new_category: 'MARKETING', previous_category: 'UTILITY' })
 
   expect(await listTypes()).toEqual(['template.category_changed'])
 })
 
 test('reports announcements of templates of other accounts to those', async () => {
   const other = await server.account()
-  await receive(announcement)
-  await announce()
+  await receiveAndAnnounce(announcement)
 
   expect(await listQueuedEvents(server.deps, other.accountId)).toEqual([])
   const { whatsAppAccounts } = await other.trpc.account.health.query({})

@@ -76,6 +76,14 @@ async function claimOne(): Promise<ClaimedDelivery> {
   return claimAgain()
 }
 
+/** Claims one delivery and begins its attempt. */
+async function beginOne(options?: { isLimited?: boolean }) {
+  const delivery = await claimOne()
+  const created = createAttempts()
+  created.begin(delivery, options)
+  return { ...created, delivery }
+}
+
 async function claimAgain(): Promise<ClaimedDelivery> {
   const [delivery, ...others] = await claimDueDeliveries(database.db, wholeClaim)
   if (!delivery || others.length > 0) throw new Error('did not claim exactly one delivery')
@@ -83,9 +91,7 @@ async function claimAgain(): Promise<ClaimedDelivery> {
 }
 
 test('attempts and records a claimed delivery, and requests more for its endpoint', async () => {
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery)
+  const { attempts, emitted, delivery } = await beginOne()
   expect(attempts.held).toBe(1)
   await expect.poll(() => attempts.held).toBe(0)
 
@@ -96,18 +102,14 @@ test('attempts and records a claimed delivery, and requests more for its endpoin
 })
 
 test('emits an event when the delivery of an endpoint with limits is recorded', async () => {
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery, { isLimited: true })
+  const { attempts, emitted } = await beginOne({ isLimited: true })
   await expect.poll(() => attempts.held).toBe(0)
   expect(emitted).toEqual(['attempted', 'limitedRecorded', 'released'])
 })
 
 test('requests more deliveries of an endpoint that fails, too', async () => {
   receiver.behave(respond(500))
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery)
+  const { attempts, emitted } = await beginOne()
   await expect.poll(() => attempts.held).toBe(0)
   expect(emitted).toEqual(['slotFreed', 'attempted', 'released'])
   expect(await webhooks.deliveries()).toMatchObject([{ attempts: 1 }])
@@ -130,9 +132,7 @@ test('skips a delivery whose lease would expire during its attempt, so that no t
 test('records no result of a delivery that it has released', async () => {
   const responses: (() => void)[] = []
   receiver.behave((_received, response) => void responses.push(() => response.end()))
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery)
+  const { attempts, emitted } = await beginOne()
   await expect.poll(() => responses.length).toBe(1)
   await attempts.stop(0)
   expect(attempts.held).toBe(0)
@@ -202,9 +202,7 @@ test('stops immediately if no delivery is held', async () => {
 test('attempts no delivery after it was claimed again with a newer lease', async () => {
   const responses: (() => void)[] = []
   receiver.behave((_received, response) => void responses.push(() => response.end()))
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery)
+  const { attempts, begin, emitted } = await beginOne()
   await expect.poll(() => responses.length).toBe(1)
   await database.db
     .updateTable('webhook_deliveries')
@@ -268,9 +266,7 @@ test('records an attempt again after a deadlock, instead of repeating the attemp
 test('reports a lost delivery if another worker claimed it before its result', async () => {
   const responses: (() => void)[] = []
   receiver.behave((_received, response) => void responses.push(() => response.end()))
-  const delivery = await claimOne()
-  const { attempts, begin, emitted } = createAttempts()
-  begin(delivery)
+  const { attempts, emitted } = await beginOne()
   await expect.poll(() => responses.length).toBe(1)
   await database.db.updateTable('webhook_deliveries').set({ generation: 2 }).execute()
   responses[0]?.()
