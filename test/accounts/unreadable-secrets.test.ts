@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/api/message.ts'
 import { syncDueTemplates, syncTemplates } from '../../src/templates/sync.ts'
 import { getMessage, post, sendOne, status } from '../support/callbacks.ts'
+import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 import { unreadable } from '../support/unreadable.ts'
 
-const example = sendMessage.example.input
 
 const server = await forFile(startTestServer())
 
@@ -31,7 +30,7 @@ test.each(['send', 'preview'])('rejects a %s with an unreadable token and logs t
   const customer = await server.account()
   await change(customer, { access_token_encrypted: unreadable })
 
-  const response = await customer.post(`/api/v1/message/${verb}`, example)
+  const response = await customer.post(`/api/v1/message/${verb}`, exampleSend)
 
   expect(response.statusCode).toBe(400)
   expect(response.json().error).toMatchObject({

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type Message, sendMessage } from '../../../contracts/api/message.ts'
+import type { Message } from '../../../contracts/api/message.ts'
 import type { FailureReasons, MessageCount } from '../../../contracts/dashboard/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
 import { countryOf } from '../../../src/platform/countries.ts'
@@ -8,11 +8,10 @@ import { countMessages, interpretSearch, listFailureReasons } from '../../../src
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { findPage } from '../../../src/messages/queries/read.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer } from '../../support/server.ts'
-
-const example = sendMessage.example.input
 
 const server = await forFile(startTestServer())
 const account = await server.account()
@@ -22,10 +21,10 @@ await send({ externalId: 'order-1', to: '34600111001' })
 await send({ externalId: 'order-10', to: '34600111002' })
 await send({ externalId: 'A_1%b', to: '34600111003', template: 'invoice_ready', variables: {} })
 await send({ externalId: '4915112345678', to: '15550131026' })
-await account.post('/api/v1/message/send', { ...example, externalId: undefined, to: '4915112345678' })
+await account.post('/api/v1/message/send', { ...exampleSend, externalId: undefined, to: '4915112345678' })
 
 function send(change: object) {
-  return account.post('/api/v1/message/send', { ...example, ...change })
+  return account.post('/api/v1/message/send', { ...exampleSend, ...change })
 }
 
 interface Page {
@@ -86,7 +85,7 @@ test.each([
 test('finds numbers by their end, and by a number with a prefix', async () => {
   const { customer, list } = await setUpCustomer()
   for (const to of ['34600110042', '34600114200', '34600342111'])
-    await customer.post('/api/v1/message/send', { ...example, externalId: undefined, to })
+    await customer.post('/api/v1/message/send', { ...exampleSend, externalId: undefined, to })
   const find = async (search: string) => {
     const { items, matched, lookedFor } = await list({ search })
     return { found: items.map(({ to }) => to), matched, lookedFor }
@@ -122,7 +121,7 @@ test('filters by the sending number and by how a message failed', async () => {
   const sent = await sendOne(customer, { externalId: 'undelivered' })
   await report(server, customer, [status('failed', sent.waMessageId)])
   for (const accountId of [customer.whatsAppAccountId, second])
-    await customer.post('/api/v1/message/send', { ...example, accountId, to: '15550131026', externalId: accountId })
+    await customer.post('/api/v1/message/send', { ...exampleSend, accountId, to: '15550131026', externalId: accountId })
   await sendOne(customer, { externalId: 'sent', accountId: second })
   const counted = (filters: object, maxExamined?: number) => countMessages(server.deps, customer, filters, maxExamined)
 
@@ -144,7 +143,7 @@ test('filters by the sending number and by how a message failed', async () => {
 test('counts the reasons of all matching messages, not only of one page', async () => {
   const { customer, accountId, viewer } = await setUpCustomer()
   for (const to of ['15550131026', '34600111222', '15550131026', '15559000008', '15550131026'])
-    await customer.post('/api/v1/message/send', { ...example, to, externalId: `order-${to}` })
+    await customer.post('/api/v1/message/send', { ...exampleSend, to, externalId: `order-${to}` })
   const { waMessageId } = await sendOne(customer, { externalId: 'no-reason' })
   await report(server, customer, [status('failed', waMessageId)])
   const reasons = async (filters: object) => {
@@ -244,7 +243,7 @@ test('estimates a count beyond the messages that it examines', async () => {
   const customer = await server.account()
   for (let number = 1; number <= 12; number++)
     await customer.post('/api/v1/message/send', {
-      ...example,
+      ...exampleSend,
       to: number % 3 === 0 ? '15550131026' : '34600111222',
       externalId: number % 2 === 0 ? `even-${number}` : `odd-${number}`,
     })
@@ -263,7 +262,7 @@ test('estimates a count beyond the messages that it examines', async () => {
 
 test('estimates from the counts of the period only', async () => {
   const customer = await server.account()
-  for (const externalId of ['a', 'b', 'c']) await customer.post('/api/v1/message/send', { ...example, externalId })
+  for (const externalId of ['a', 'b', 'c']) await customer.post('/api/v1/message/send', { ...exampleSend, externalId })
   await foldCounts(server.deps.db)
   const from = new Date(Math.floor(Date.now() / 900_000) * 900_000 - 900_000)
   const until = new Date((Math.floor(Date.now() / 86_400_000) + 2) * 86_400_000)
@@ -292,7 +291,7 @@ test('estimates from the counts of the period only', async () => {
 test('examines a bounded number of messages per page in a search for parts', async () => {
   const customer = await server.account()
   for (const externalId of ['a-1', 'b-1', 'b-2', 'b-3', 'a-2', 'b-4'])
-    await customer.post('/api/v1/message/send', { ...example, externalId })
+    await customer.post('/api/v1/message/send', { ...exampleSend, externalId })
   const list = async (cursor?: string) => {
     const search = { parts: { text: 'A-', digits: undefined } }
     const page = await findPage(server.deps, customer, { limit: 10, cursor }, { maxExamined: 3, search })
@@ -308,14 +307,14 @@ test('examines a bounded number of messages per page in a search for parts', asy
 
 test('the public API filters by error code', async () => {
   const customer = await server.account()
-  await customer.post('/api/v1/message/send', { ...example, to: '15550131026', externalId: 'a' })
-  await customer.post('/api/v1/message/send', { ...example, to: '15559000008', externalId: 'b' })
-  await customer.post('/api/v1/message/send', { ...example, externalId: 'c' })
+  await customer.post('/api/v1/message/send', { ...exampleSend, to: '15550131026', externalId: 'a' })
+  await customer.post('/api/v1/message/send', { ...exampleSend, to: '15559000008', externalId: 'b' })
+  await customer.post('/api/v1/message/send', { ...exampleSend, externalId: 'c' })
   await sql`
     update messages set error_code = null where account_id = ${customer.accountId} and error_code = '131026'`.execute(
     server.deps.db,
   )
-  await customer.post('/api/v1/message/send', { ...example, to: '15550131026', externalId: 'd' })
+  await customer.post('/api/v1/message/send', { ...exampleSend, to: '15550131026', externalId: 'd' })
   const list = async (query: string) => {
     const { data } = (await customer.get(`/api/v1/message?${query}`)).json()
     return (data['items'] as Message[]).map(({ externalId }) => externalId)

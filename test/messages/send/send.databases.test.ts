@@ -120,12 +120,6 @@ const refusals: {
 }[] = [
   { because: 'to is missing', change: { to: undefined }, code: 'VALIDATION_ERROR', says: /^to: is required/ },
   {
-    because: 'a variable is missing',
-    change: { variables: { '1': 'Ada' } },
-    code: 'VALIDATION_ERROR',
-    says: /"2" is missing/,
-  },
-  {
     because: 'the template is unknown',
     change: { template: 'no_such_template' },
     code: 'TEMPLATE_NOT_FOUND',

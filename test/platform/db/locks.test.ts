@@ -1,15 +1,13 @@
 import pg from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { patientSeconds } from '../../support/database.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer } from '../../support/server.ts'
 
 /** A lock that another transaction holds must delay only the requests that need it. */
-
-const example = sendMessage.example.input
 
 const patient = await forFile(startTestServer())
 const location = { kind: 'postgres', url: patient.database.url ?? '' } as const
@@ -34,7 +32,7 @@ function times<Result>(count: number, run: (index: number) => Promise<Result>): 
 test('fails only the sends of an account whose rate limit is locked', async () => {
   const blocked = await server.account()
   const others = await Promise.all([server.account(), server.account(), server.account()])
-  const send = (account: typeof blocked) => account.post('/api/v1/message/send', example)
+  const send = (account: typeof blocked) => account.post('/api/v1/message/send', exampleSend)
   for (const account of [blocked, ...others]) expect((await send(account)).statusCode).toBe(200)
 
   {
@@ -56,7 +54,7 @@ test('fails only the sends of an account whose rate limit is locked', async () =
 
 test('serves readiness and unrelated reads, and fails sends, while a table is locked', async () => {
   const [account, other] = await Promise.all([server.account(), server.account()])
-  const send = () => account.post('/api/v1/message/send', example)
+  const send = () => account.post('/api/v1/message/send', exampleSend)
   const list = (limit: number) => account.get(`/api/v1/message?limit=${limit}`)
   expect((await send()).statusCode).toBe(200)
 
