@@ -3,12 +3,11 @@ import type { listTemplates } from '../../contracts/dashboard/template.ts'
 import { unsupportedTemplate } from '../../contracts/facts/unsupported-template.ts'
 import type { OutputOf } from '../../contracts/procedure.ts'
 import { forFile } from '../support/lifetime.ts'
-import { signedInOwner } from '../support/user.ts'
+import { accountWithOwner, signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
 
 const server = await forFile(startTestServer())
-const account = await server.account()
-const owner = await signedInOwner(server, account.accountId)
+const { owner, ...account } = await accountWithOwner(server)
 
 type Page = OutputOf<typeof listTemplates>
 
@@ -77,8 +76,7 @@ test('returns the reason of a rejection to API callers, and none for other templ
 })
 
 test('lists templates that WhatsApp stopped, then those of low quality, and counts the rest', async () => {
-  const customer = await server.account()
-  const asOwner = await signedInOwner(server, customer.accountId)
+  const { owner: asOwner, ...customer } = await accountWithOwner(server)
   const templates = server.simulator.templatesOf(customer.wabaId)
   const problems = async () =>
     (await asOwner.query<{ items: object[]; total: number }>('template.problems', { accountId: customer.accountId }))
@@ -121,8 +119,7 @@ test('limits syncs, which call WhatsApp, to 30 per minute', async () => {
 })
 
 test('records the sync of a WhatsApp Business Account without templates', async () => {
-  const customer = await server.account()
-  const person = await signedInOwner(server, customer.accountId)
+  const { owner: person, ...customer } = await accountWithOwner(server)
   const number = { phoneNumberId: '880000000000001', wabaId: '990000000000001' }
   const whatsAppAccountId = await customer.addWhatsAppAccount(number)
   const empty = { accountId: customer.accountId, whatsAppAccountId }
@@ -137,8 +134,7 @@ test('records the sync of a WhatsApp Business Account without templates', async 
 })
 
 test('explains what a sync needs to a customer without a WhatsApp account', async () => {
-  const bare = await server.account()
-  const person = await signedInOwner(server, bare.accountId)
+  const { owner: person, ...bare } = await accountWithOwner(server)
   await person.mutate('whatsAppAccount.remove', {
     accountId: bare.accountId,
     whatsAppAccountId: bare.whatsAppAccountId,

@@ -14,8 +14,7 @@ import { lockWaits } from '../support/lock-waits.ts'
 const server = await forFile(startTestServer())
 /** Another server on the same database. */
 const node = await forFile(startTestServer({ beside: server }))
-const account = await server.account()
-const owner = await signedInOwner(server, account.accountId)
+const { owner, ...account } = await accountWithOwner(server)
 
 afterEach(async () => {
   await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
@@ -542,8 +541,7 @@ test.each([
 })
 
 test('limits invitations to one address for each account, without using up those of others', async () => {
-  const other = await server.account()
-  const otherOwner = await signedInOwner(server, other.accountId)
+  const { owner: otherOwner, ...other } = await accountWithOwner(server)
   const invited = newAddress()
   const statuses: number[] = []
   for (let count = 1; count <= 6; count++) statuses.push((await of(account).invite(owner, invited)).statusCode)

@@ -19,14 +19,13 @@ import { createRequestIds, firstRequestIdAt, timeOfRequestId } from '../../../sr
 import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner } from '../../support/user.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const message = { template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1042' } }
 
 const server = await forFile(startTestServer({ requestLog: { flushMilliseconds: 20 } }))
-const account = await server.account()
-const owner = await signedInOwner(server, account.accountId)
+const { owner, ...account } = await accountWithOwner(server)
 
 async function list(filter: object = {}, by = { owner, accountId: account.accountId }): Promise<ApiRequest[]> {
   const { statusCode, data, error } = await by.owner.query<ApiRequestPage>('request.list', {
@@ -307,8 +306,7 @@ test('searches by outcome, code, path, request ID, message ID, external ID and t
 })
 
 test('pages through the requests without repeating one', async () => {
-  const paged = await server.account()
-  const by = await signedInOwner(server, paged.accountId)
+  const { owner: by, ...paged } = await accountWithOwner(server)
   for (let count = 0; count < 5; count += 1) await paged.get('/api/v1/event')
   await expect.poll(() => list({}, { owner: by, accountId: paged.accountId })).toHaveLength(5)
   const seen: string[] = []
@@ -359,8 +357,7 @@ test('repeats and skips no request if others are recorded while a page is read',
 test('hides the requests of an account from members of other accounts', async () => {
   const response = await account.get('/api/v1/message')
   const { requestId } = await find(response.headers['x-request-id'])
-  const other = await server.account()
-  const outsider = await signedInOwner(server, other.accountId)
+  const { owner: outsider, ...other } = await accountWithOwner(server)
 
   const own = await outsider.query('request.get', { accountId: other.accountId, requestId })
   expect(own.error.data.code).toBe('NOT_FOUND')

@@ -304,8 +304,7 @@ describe('viewing an account', () => {
 
 describe('suspending an account', () => {
   test('rejects every send on every node until it is resumed, even if its owners change the API access', async () => {
-    const account = await server.account()
-    const owner = await signedInOwner(server, account.accountId)
+    const { owner, ...account } = await accountWithOwner(server)
     const { externalId: _, ...message } = exampleSend
     const send = (node: TestServer) => through(node, account).post('/api/v1/message/send', message)
     const { accountId, whatsAppAccountId } = account

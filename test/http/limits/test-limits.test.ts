@@ -58,8 +58,7 @@ test('limits the tests of an account to its chat and endpoints together, and rec
   expect(receiver.at(`/${accountId}`)).toHaveLength(10)
   // Each has an entry before it and one with its outcome.
   expect((await listAudit()).length - before.length).toBe(20)
-  const other = await server.account()
-  const otherOwner = await signedInOwner(server, other.accountId)
+  const { owner: otherOwner, ...other } = await accountWithOwner(server)
   const added = await otherOwner.mutate<{ endpointId: string }>('webhook.add', { accountId: other.accountId, url })
   const sent = await otherOwner.mutate('webhook.test', { accountId: other.accountId, ...added.data })
   expect(sent.statusCode).not.toBe(429)

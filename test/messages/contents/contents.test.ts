@@ -15,7 +15,7 @@ import { exampleSend } from '../../support/example-send.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner } from '../../support/user.ts'
 
 const server = await forFile(startTestServer())
 
@@ -29,8 +29,7 @@ interface Customer {
 
 /** A customer whose messages are stored, unless `keptDays` is null. */
 async function setUp(keptDays: number | null = 30): Promise<Customer> {
-  const account = await server.account()
-  const owner = await signedInOwner(server, account.accountId)
+  const { owner, ...account } = await accountWithOwner(server)
   const customer = { account, accountId: account.accountId, owner }
   if (keptDays !== null) await store(customer, keptDays)
   return customer

@@ -11,7 +11,7 @@ import { reportUnknownOutcomes, resolveMessage } from '../../../src/messages/sta
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount, type TestResponse } from '../../support/server.ts'
-import { signedInOwner } from '../../support/user.ts'
+import { accountWithOwner } from '../../support/user.ts'
 
 const path = '/api/v1/message/send'
 const neverAnswered = '15559000003'
@@ -202,8 +202,7 @@ test('resolves a message once and only when its send cannot be running', async (
 })
 
 test('shows owners how many messages have an unknown outcome, lists them and lets them resolve one', async () => {
-  const other = await server.account()
-  const owner = await signedInOwner(server, other.accountId)
+  const { owner, ...other } = await accountWithOwner(server)
   const { accountId } = other
   const unknown = await sendUnanswered('overview-1', { secondsAgo: 120, from: other })
   const running = await sendUnanswered('overview-2', { secondsAgo: 30, from: other })

@@ -3,7 +3,7 @@ import type { CallbackSetUp, CallbackStep, TokenReport } from '../../../contract
 import { callbackFields, requiredCallbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { failPlainParameter } from '../../../src/whatsapp/simulator/errors.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { accountWithOwner, signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 const app = { id: '300000000000077', secret: 'test-app-secret' }
@@ -354,8 +354,7 @@ test.each([
 test('moves a number to the account that proves its ownership if the token of the current one fails', async () => {
   const number = newNumber()
   const first = await add(number)
-  const winner = await server.account()
-  const winnerOwner = await signedInOwner(server, winner.accountId)
+  const { owner: winnerOwner, ...winner } = await accountWithOwner(server)
   const next = { ...number, accessToken: 'EAAofTheOwner' }
 
   // While both tokens work, the first account keeps the number.
@@ -384,8 +383,7 @@ test('moves a number to the account that proves its ownership if the token of th
 test('keeps the number of an account while WhatsApp cannot be reached', async () => {
   const number = newNumber()
   await add(number)
-  const other = await server.account()
-  const otherOwner = await signedInOwner(server, other.accountId)
+  const { owner: otherOwner, ...other } = await accountWithOwner(server)
   const next = { ...number, accessToken: 'EAAnext' }
   server.simulator.addToken(next.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
   server.simulator.intercept(({ headers }) =>
@@ -400,8 +398,7 @@ test('keeps the number of an account while WhatsApp cannot be reached', async ()
 
 test('lets one of two users succeed who connect a number concurrently', async () => {
   const number = newNumber()
-  const other = await server.account()
-  const otherOwner = await signedInOwner(server, other.accountId)
+  const { owner: otherOwner, ...other } = await accountWithOwner(server)
 
   const results = await Promise.all([call('add', number), call('add', number, otherOwner, other.accountId)])
 
