@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
+import type { MessagePage } from '../../contracts/api/message.ts'
 import type { getMessage } from '../../contracts/dashboard/message.ts'
 import type { OutputOf } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
@@ -119,7 +120,7 @@ test('marks a message that was never sent to WhatsApp', async () => {
   const { account, accountId, owner, read } = await setUp()
   // For this recipient, the simulator returns an HTML page.
   await expect(send(account, 'order-1', '15559000008')).rejects.toThrow('unavailable')
-  const { data } = await owner.query<{ items: { messageId: string }[] }>('message.list', { accountId })
+  const { data } = await owner.query<MessagePage>('message.list', { accountId })
 
   expect(await read(data.items[0]?.messageId ?? '')).toMatchObject({
     message: { status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } },
@@ -144,13 +145,7 @@ test('filters and pages through the log', async () => {
   const second = await send(account, 'order-2', '34600111333')
   await report(second, 'delivered')
   const third = await send(account, 'order-3')
-  const list = async (filter: object) => {
-    const { data } = await owner.query<{ items: { messageId: string }[]; nextCursor?: string }>('message.list', {
-      accountId,
-      ...filter,
-    })
-    return data
-  }
+  const list = async (filter: object) => (await owner.query<MessagePage>('message.list', { accountId, ...filter })).data
   const idsOf = async (filter: object) => (await list(filter)).items.map(({ messageId }) => messageId)
   const [hourAgo, inAnHour] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString())
 
