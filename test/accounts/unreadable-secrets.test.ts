@@ -6,7 +6,6 @@ import { forFile } from '../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 import { unreadable } from '../support/unreadable.ts'
 
-
 const server = await forFile(startTestServer())
 
 function change(customer: TestAccount, changes: object): Promise<unknown> {
