@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Box, Button, Group, Text } from '@mantine/core'
+import { Alert, Anchor, Box, Group, Text } from '@mantine/core'
 import { IconAlertCircle, IconBuildingOff, IconEye, IconPlayerPause } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from 'react-router'
@@ -10,6 +10,7 @@ import { describeFinding } from '../pages/whatsapp-accounts/describe.ts'
 import { stepOf } from '../pages/whatsapp-accounts/step-names.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { AccountContext, sessionKey, useAccount, useUser } from '../session/session.ts'
+import { Button } from '../ui/button.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { nameNumber } from '../ui/phone-number.ts'
@@ -84,9 +85,7 @@ function OperatorBanner({ until }: { until: string }) {
               Read-only until <LogTime at={until} />. The audit log shows its members that you opened it.
             </Trans>
           </Text>
-          <Button size="xs" variant="default" loading={close.isPending} onClick={() => close.mutate()}>
-            <Trans>Stop viewing</Trans>
-          </Button>
+          <Button size="xs" variant="default" change={close}>{t`Stop viewing`}</Button>
         </Group>
       </Alert>
     </Box>

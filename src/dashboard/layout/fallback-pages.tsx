@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { t } from '@lingui/core/macro'
 import { Button, Container, Skeleton, VisuallyHidden } from '@mantine/core'
 import { IconMapOff, IconPlugConnectedX } from '@tabler/icons-react'
-import { Link } from 'react-router'
+import { LinkButton } from '../ui/button.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../ui/placeholders.tsx'
 import styles from './fallback-pages.module.css'
@@ -49,7 +49,7 @@ export function NotFoundPage() {
       <EmptyState
         icon={IconMapOff}
         title={t`No page at this address`}
-        action={<Button component={Link} to="/" variant="default">{t`Go to the overview`}</Button>}
+        action={<LinkButton to="/" variant="default">{t`Go to the overview`}</LinkButton>}
       >
         <Trans>Check the address. It may belong to an account that you are not a member of.</Trans>
       </EmptyState>

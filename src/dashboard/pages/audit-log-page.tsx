@@ -1,7 +1,7 @@
 import { msg, plural, t } from '@lingui/core/macro'
 import { type MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Box, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
@@ -22,6 +22,7 @@ import { notifyFailure, notifySuccess, notifyWarning } from '../api/use-change.t
 import { usePages } from '../api/use-log.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
+import { Button } from '../ui/button.tsx'
 import type { Tone } from '../ui/tone.ts'
 import { CollapsibleFilters, FilterRow } from '../ui/collapsible-filters.tsx'
 import { LogTime } from '../ui/date-time.tsx'
@@ -193,16 +194,7 @@ function ExportButton({ filter }: { filter: Filter }) {
     },
     onError: notifyFailure,
   })
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconDownload size={16} />}
-      loading={exported.isPending}
-      onClick={() => exported.mutate()}
-    >
-      <Trans>Export CSV</Trans>
-    </Button>
-  )
+  return <Button variant="default" icon={IconDownload} change={exported}>{t`Export CSV`}</Button>
 }
 
 async function loadEntries(filter: Filter): Promise<{ entries: Entry[]; isCut: boolean }> {

@@ -1,11 +1,11 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Button, Stack, TextInput } from '@mantine/core'
+import { Alert, Anchor, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useNavigate, useParams } from 'react-router'
+import { useNavigate, useParams } from 'react-router'
 import type { z } from 'zod'
 import { translate } from '../language/i18n.ts'
 import type { Invitation } from '../../../contracts/dashboard/user.ts'
@@ -22,6 +22,7 @@ import {
   signOut,
   useSignInOptions,
 } from '../session/sign-in.ts'
+import { Button, LinkButton } from '../ui/button.tsx'
 import { DateTime } from '../ui/date-time.tsx'
 import { DescriptionList } from '../ui/description-list.tsx'
 import { PasswordField } from '../ui/fields.tsx'
@@ -70,7 +71,7 @@ function describe({ setsPassword, invitedBy }: z.output<typeof Invitation>): str
 function InvalidLinkPage({ message }: { message: string }) {
   return (
     <SignedOutLayout title={t`This link is no longer valid`} description={message}>
-      <Button component={Link} to="/" variant="default" fullWidth>{t`Sign in`}</Button>
+      <LinkButton to="/" variant="default" fullWidth>{t`Sign in`}</LinkButton>
     </SignedOutLayout>
   )
 }
@@ -135,7 +136,7 @@ function OtherUser({ email, invitation }: { email: string; invitation: z.output<
           This invitation is for {invitation.email}. Sign out to accept it, or ask for an invitation to {email}.
         </Trans>
       </Alert>
-      <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>{t`Sign out`}</Button>
+      <Button variant="default" change={leave}>{t`Sign out`}</Button>
     </Stack>
   )
 }

@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro'
-import { Box, Button, Flex } from '@mantine/core'
+import { Box, Flex } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
 
 interface CollapsibleFiltersProps {
   /** How many filters are active. */
@@ -31,7 +32,7 @@ export function CollapsibleFilters({ active, isBeside = false, children }: Colla
         fullWidth
         mt={isBeside ? 0 : 'sm'}
         variant="default"
-        leftSection={<IconFilter size={16} />}
+        icon={IconFilter}
         aria-expanded={opened}
         onClick={toggle}
       >

@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
-import { Button, type ButtonProps, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
+import { Button, type ButtonProps } from './button.tsx'
 
-interface FormActionsProps extends Pick<ButtonProps, 'children' | 'color' | 'leftSection' | 'loading'> {
+interface FormActionsProps extends Pick<ButtonProps, 'children' | 'color' | 'icon' | 'loading'> {
   onCancel: () => void
 }
 

@@ -9,7 +9,7 @@ import { say } from '../../language/facts.ts'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
@@ -76,16 +76,9 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
   })
   return (
     <>
-      <ChangeButton
-        variant="default"
-        leftSection={<IconSend size={16} />}
-        loading={test.isPending}
-        onClick={() => test.mutate()}
-      >
-        <Trans>Send test message</Trans>
-      </ChangeButton>
+      <ChangeButton variant="default" icon={IconSend} change={test}>{t`Send test message`}</ChangeButton>
       <ChangeButton variant="default" onClick={onReplace}>{t`Replace`}</ChangeButton>
-      <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>{t`Remove`}</ChangeButton>
+      <ChangeButton variant="default" icon={IconTrash} onClick={open}>{t`Remove`}</ChangeButton>
       <ConfirmModal
         opened={removing}
         onClose={close}

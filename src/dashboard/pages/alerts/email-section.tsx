@@ -1,12 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, List, Switch, Text } from '@mantine/core'
+import { List, Switch, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { formatList } from '../../language/format.ts'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange, useChoice } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
+import { Button } from '../../ui/button.tsx'
 import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { alertsKey } from './use-alerts.ts'
@@ -52,16 +53,7 @@ function TestButton() {
         ? notifySuccess(t`A test email is on its way to ${to}. It arrives within a minute or so.`)
         : notifyFailureMessage(t`This server sends no email.`),
   })
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconSend size={16} />}
-      loading={test.isPending}
-      onClick={() => test.mutate()}
-    >
-      <Trans>Send test email</Trans>
-    </Button>
-  )
+  return <Button variant="default" icon={IconSend} change={test}>{t`Send test email`}</Button>
 }
 
 function OwnSwitch({ receives }: { receives: boolean }) {

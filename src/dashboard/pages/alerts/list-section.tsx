@@ -12,7 +12,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
@@ -123,13 +123,7 @@ function AcknowledgeButton({ alert }: { alert: Alert }) {
     done: t`Alert acknowledged. No further notifications are sent for it until it is resolved.`,
   })
   return (
-    <ChangeButton
-      variant="default"
-      size="xs"
-      aria-label={t`Acknowledge: ${say(alert, 'title')}`}
-      loading={acknowledge.isPending}
-      onClick={() => acknowledge.mutate()}
-    >
+    <ChangeButton variant="default" size="xs" aria-label={t`Acknowledge: ${say(alert, 'title')}`} change={acknowledge}>
       <Trans>Acknowledge</Trans>
     </ChangeButton>
   )

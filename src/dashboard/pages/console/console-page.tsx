@@ -1,11 +1,11 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Paper, Table, Text } from '@mantine/core'
+import { Box, Paper, Table, Text } from '@mantine/core'
 import { IconLogout, IconShieldLock } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { useSignOut, useUser } from '../../session/session.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import styles from '../../ui/figures.module.css'
@@ -49,7 +49,7 @@ function AuthenticatorNeeded() {
     <EmptyState
       icon={IconShieldLock}
       title={t`Set up an authenticator app`}
-      action={<Button component={Link} to="/profile">{t`Go to your profile`}</Button>}
+      action={<LinkButton to="/profile">{t`Go to your profile`}</LinkButton>}
     >
       <Trans>
         The console needs two-factor authentication. Set up an authenticator app in your profile, then come back. If you
@@ -65,11 +65,7 @@ function CodeNeeded() {
     <EmptyState
       icon={IconShieldLock}
       title={t`Sign in with a code`}
-      action={
-        <Button leftSection={<IconLogout size={16} />} onClick={() => void signOut('/sign-in?to=%2Fconsole')}>
-          <Trans>Sign out</Trans>
-        </Button>
-      }
+      action={<Button icon={IconLogout} onClick={() => void signOut('/sign-in?to=%2Fconsole')}>{t`Sign out`}</Button>}
     >
       <Trans>
         The console needs a session that was started with a code of your authenticator app. Sign in again with your

@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { operatorApi } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
+import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { FormActions } from '../../ui/form-actions.tsx'
@@ -20,7 +21,7 @@ export function CreateAccountButton() {
   const [created, setCreated] = useState<Created>()
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={open}>{t`Create account`}</Button>
+      <Button icon={IconPlus} onClick={open}>{t`Create account`}</Button>
       <Modal
         opened={opened}
         onClose={close}

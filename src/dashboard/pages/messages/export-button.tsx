@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
-import { Button, Group, Progress, Stack, Text } from '@mantine/core'
+import { Group, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -8,6 +8,7 @@ import { api } from '../../api/client.ts'
 import { notifySuccess } from '../../api/use-change.ts'
 import { formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
+import { Button } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
@@ -28,9 +29,7 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
   const { state, start, stop } = useExport(filters)
   return (
     <>
-      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => void start()}>
-        <Trans>Export CSV</Trans>
-      </Button>
+      <Button variant="default" icon={IconDownload} onClick={() => void start()}>{t`Export CSV`}</Button>
       <Modal
         opened={state.kind !== 'idle'}
         onClose={stop}

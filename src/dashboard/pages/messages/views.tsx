@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Menu, Stack, Text, TextInput, Tooltip } from '@mantine/core'
 import { IconBookmark, IconCheck, IconChevronDown, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { readFailure } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { isFiltered, type MessageFilters, noFilters } from './message-filters.ts'
+import { Button } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { FormActions } from '../../ui/form-actions.tsx'
 
@@ -36,7 +37,7 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
             variant="subtle"
             color="gray"
             c="var(--mantine-color-text)"
-            leftSection={<IconBookmark size={15} />}
+            icon={IconBookmark}
             rightSection={<IconChevronDown size={13} />}
             aria-label={applied ? t`Saved views: ${applied.name}` : t`Saved views`}
             styles={{ label: { maxWidth: 200, overflow: 'hidden', textOverflow: 'ellipsis' } }}

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import type { PendingInvitation } from '../../../../contracts/dashboard/member.ts'
@@ -10,6 +10,7 @@ import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
+import { Button } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Modal } from '../../ui/dialog.tsx'
@@ -76,8 +77,7 @@ function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
     >
       <Button
         variant="default"
-        loading={again.isPending}
-        onClick={() => again.mutate()}
+        change={again}
         aria-label={sendsEmail ? t`Send again to ${email}` : t`New link for ${email}`}
       >
         {sendsEmail ? t`Send again` : t`New link`}

@@ -11,7 +11,7 @@ import { useChange, useChoice } from '../../api/use-change.ts'
 import { translate } from '../../language/i18n.ts'
 import { sessionKey, useAccount, useUser } from '../../session/session.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -31,7 +31,7 @@ export function PeoplePage() {
       <PageHeader
         title={t`People`}
         description={t`Who can sign in to ${name}. Owners have full access, viewers have read-only access.`}
-        actions={<ChangeButton leftSection={<IconUserPlus size={16} />} onClick={open}>{t`Invite`}</ChangeButton>}
+        actions={<ChangeButton icon={IconUserPlus} onClick={open}>{t`Invite`}</ChangeButton>}
       />
       <Section title={t`Members`}>
         {isPending && <ItemsSkeleton />}

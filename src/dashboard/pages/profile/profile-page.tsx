@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, Stack } from '@mantine/core'
+import { Box, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
@@ -11,6 +11,7 @@ import { translate } from '../../language/i18n.ts'
 import { useUser } from '../../session/session.ts'
 import { changePassword } from '../../session/sign-in.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
+import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
@@ -124,13 +125,7 @@ function SessionsSection() {
     <Section
       title={t`Sessions`}
       description={t`Where you are signed in. A session ends one week after sign-in. If you do not recognise one, end it and change your password.`}
-      actions={
-        hasOthers && (
-          <Button variant="default" loading={revokeOthers.isPending} onClick={() => revokeOthers.mutate()}>
-            <Trans>End all other sessions</Trans>
-          </Button>
-        )
-      }
+      actions={hasOthers && <Button variant="default" change={revokeOthers}>{t`End all other sessions`}</Button>}
     >
       {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
@@ -166,12 +161,7 @@ function SessionItem({ session }: { session: Session }) {
       }
     >
       {!current && (
-        <Button
-          variant="default"
-          loading={revoke.isPending}
-          onClick={() => revoke.mutate()}
-          aria-label={t`End the session of ${device} from ${address}`}
-        >
+        <Button variant="default" change={revoke} aria-label={t`End the session of ${device} from ${address}`}>
           <Trans>End session</Trans>
         </Button>
       )}

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Box, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconDownload, IconKey } from '@tabler/icons-react'
 import { QRCodeSVG } from 'qrcode.react'
@@ -8,6 +8,7 @@ import { type ReactNode, useState } from 'react'
 import { useFormChange } from '../../api/use-change.ts'
 import { sessionKey, useUser } from '../../session/session.ts'
 import { startAuthenticatorSetup, type NewAuthenticator, verifyCode } from '../../session/two-factor.ts'
+import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -220,9 +221,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
           </SimpleGrid>
           <Group gap="sm">
             <CopyButton text={codes.join('\n')} label={t`Copy codes`} />
-            <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={save}>
-              <Trans>Download as text file</Trans>
-            </Button>
+            <Button variant="default" size="xs" icon={IconDownload} onClick={save}>{t`Download as text file`}</Button>
           </Group>
         </Stack>
       </Alert>

@@ -1,12 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconExternalLink, IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { Button, ChangeButton } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
@@ -59,11 +59,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
           <EmptyState
             icon={IconKey}
             title={t`No API key`}
-            action={
-              <ChangeButton loading={generate.isPending} onClick={() => generate.mutate()}>
-                <Trans>Generate key</Trans>
-              </ChangeButton>
-            }
+            action={<ChangeButton change={generate}>{t`Generate key`}</ChangeButton>}
           >
             {canChange
               ? t`Requests are rejected until you generate a key.`
@@ -161,12 +157,7 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
         />
         <Group gap="sm">
           <CopyButton text={secret} label={t`Copy ${label}`} />
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconExternalLink size={14} />}
-            onClick={() => openReference(secret)}
-          >
+          <Button size="xs" variant="default" icon={IconExternalLink} onClick={() => openReference(secret)}>
             <Trans>Try it in the docs</Trans>
           </Button>
           <Button size="xs" variant="subtle" onClick={onDone}>{t`I have saved it`}</Button>

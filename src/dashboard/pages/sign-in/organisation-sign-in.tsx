@@ -1,13 +1,14 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, type ButtonProps, Divider, Stack } from '@mantine/core'
+import { type ButtonProps, Divider, Stack } from '@mantine/core'
 import { IconBuilding } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
 import { translate } from '../../language/i18n.ts'
 import { readFailure } from '../../api/failure.ts'
 import { signInWithOrganisation } from '../../session/sign-in.ts'
+import { Button } from '../../ui/button.tsx'
 
 interface OrganisationSignInProps {
   /** The host of the provider. */
@@ -37,7 +38,7 @@ export function OrganisationSignIn({ organisation, to, onProblem }: Organisation
 export function OrganisationButton(props: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
   return (
     <Button
-      leftSection={<IconBuilding size={16} />}
+      icon={IconBuilding}
       h="auto"
       mih={36}
       py={6}

@@ -1,7 +1,7 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -14,6 +14,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
+import { Button } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -244,7 +245,7 @@ function RemoveButton({ to, onRemove }: { to: string | undefined; onRemove: (to:
       variant="subtle"
       color="gray"
       size="compact-sm"
-      leftSection={<IconTrash size={16} />}
+      icon={IconTrash}
       aria-label={t`Remove ${showRecipient(to)}`}
       onClick={() => onRemove(to)}
     >

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { IconPlus } from '@tabler/icons-react'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { useLinkedDialog } from '../../ui/use-linked-dialog.ts'
@@ -17,7 +17,7 @@ export function SuppressionsPage() {
       <PageHeader
         title={t`Suppressions`}
         description={t`Recipients who opted out. Waybill does not send them the messages that they stopped.`}
-        actions={<ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>{t`Add recipients`}</ChangeButton>}
+        actions={<ChangeButton icon={IconPlus} onClick={open}>{t`Add recipients`}</ChangeButton>}
       />
       <ListSection />
       <CategoriesSection />

@@ -9,8 +9,8 @@ import { readFailure } from '../../api/failure.ts'
 import { uploadFile } from '../../api/upload-file.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
 import { formatSize } from './message-preview.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 
 const accepted: Record<MediaKind, string | undefined> = {
   image: 'image/jpeg,image/png',
@@ -87,7 +87,7 @@ export function MediaField({ label, kind, whatsAppAccountId, isUploaded, onChang
             variant="default"
             size="xs"
             w="fit-content"
-            leftSection={<IconUpload size={14} />}
+            icon={IconUpload}
             loading={upload.isPending}
             onClick={onClick}
           >

@@ -5,7 +5,7 @@ import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/i
 import { say } from '../../language/facts.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
 import { SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
@@ -62,7 +62,7 @@ export function SendTest({
         <SandboxRecipientSelect disabled={!canChange || !sendable} onChoose={onChooseRecipient} />
         <CostEstimateText to={withoutPunctuation(typed)} category={category} />
         <Box>
-          <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={pending} disabled={!sendable}>
+          <ChangeButton type="submit" icon={IconSend} loading={pending} disabled={!sendable}>
             <Trans>Send test</Trans>
           </ChangeButton>
         </Box>

@@ -1,14 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCopy, IconLanguage, IconPencil, IconTrash } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton, LinkButton } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 
 interface TemplateActionsProps {
@@ -47,31 +46,13 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
   return (
     <Group gap="xs">
       {editable.has(status) && (
-        <Button component={Link} to={linkTo({})} variant="default" size="xs" leftSection={<IconPencil size={14} />}>
-          <Trans>Edit</Trans>
-        </Button>
+        <LinkButton to={linkTo({})} variant="default" size="xs" icon={IconPencil}>{t`Edit`}</LinkButton>
       )}
-      <Button
-        component={Link}
-        to={linkTo({ copy: 'name' })}
-        variant="default"
-        size="xs"
-        leftSection={<IconCopy size={14} />}
-      >
-        <Trans>Duplicate</Trans>
-      </Button>
-      <Button
-        component={Link}
-        to={linkTo({ copy: 'language' })}
-        variant="default"
-        size="xs"
-        leftSection={<IconLanguage size={14} />}
-      >
+      <LinkButton to={linkTo({ copy: 'name' })} variant="default" size="xs" icon={IconCopy}>{t`Duplicate`}</LinkButton>
+      <LinkButton to={linkTo({ copy: 'language' })} variant="default" size="xs" icon={IconLanguage}>
         <Trans>Add language</Trans>
-      </Button>
-      <ChangeButton variant="default" size="xs" leftSection={<IconTrash size={14} />} onClick={open}>
-        <Trans>Delete</Trans>
-      </ChangeButton>
+      </LinkButton>
+      <ChangeButton variant="default" size="xs" icon={IconTrash} onClick={open}>{t`Delete`}</ChangeButton>
       <ConfirmModal
         opened={confirming}
         onClose={close}

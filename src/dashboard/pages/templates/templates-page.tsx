@@ -1,15 +1,14 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Alert, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton, LinkButton } from '../../ui/button.tsx'
 import { CollapsibleFilters, FilterRow } from '../../ui/collapsible-filters.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
@@ -51,7 +50,7 @@ function NoAccount() {
     <EmptyState
       icon={IconBrandWhatsapp}
       title={t`No WhatsApp account yet`}
-      action={<Button component={Link} to={`/${accountId}/whatsapp-accounts`}>{t`Go to WhatsApp accounts`}</Button>}
+      action={<LinkButton to={`/${accountId}/whatsapp-accounts`}>{t`Go to WhatsApp accounts`}</LinkButton>}
     >
       <Trans>Templates belong to a WhatsApp account. Add an account to sync its templates.</Trans>
     </EmptyState>
@@ -131,17 +130,8 @@ function Actions() {
   const newTemplate = `/${accountId}/templates/new${whatsAppAccountId === undefined ? '' : `?account=${whatsAppAccountId}`}`
   return (
     <>
-      <ChangeButton
-        variant="default"
-        leftSection={<IconRefresh size={16} />}
-        loading={sync.isPending}
-        onClick={() => sync.mutate()}
-      >
-        <Trans>Sync now</Trans>
-      </ChangeButton>
-      {canChange && (
-        <Button component={Link} to={newTemplate} leftSection={<IconPlus size={16} />}>{t`New template`}</Button>
-      )}
+      <ChangeButton variant="default" icon={IconRefresh} change={sync}>{t`Sync now`}</ChangeButton>
+      {canChange && <LinkButton to={newTemplate} icon={IconPlus}>{t`New template`}</LinkButton>}
     </>
   )
 }

@@ -11,7 +11,7 @@ import { translate } from '../../language/i18n.ts'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -199,7 +199,7 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
         <ChangeButton
           size="compact-xs"
           variant="default"
-          leftSection={<IconRefresh size={12} />}
+          icon={IconRefresh}
           aria-label={t`Redeliver what failed with: ${name}`}
           onClick={onRedeliver}
         >

@@ -10,7 +10,7 @@ import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/w
 import { api } from '../../api/client.ts'
 import { usePages } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
@@ -56,7 +56,7 @@ export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliv
       actions={
         <>
           <SegmentedControl size="xs" aria-label={t`State`} data={listOptions()} value={shown} onChange={setShown} />
-          <ChangeButton size="xs" variant="default" leftSection={<IconRefresh size={14} />} onClick={onRedeliver}>
+          <ChangeButton size="xs" variant="default" icon={IconRefresh} onClick={onRedeliver}>
             <Trans>Redeliver…</Trans>
           </ChangeButton>
         </>

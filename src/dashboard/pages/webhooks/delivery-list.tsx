@@ -12,8 +12,8 @@ import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import type { Tone } from '../../ui/tone.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -224,13 +224,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
         {type === undefined ? (
           <Text size="xs" c="dimmed" maw={220}>{t`The event has been deleted and cannot be sent again.`}</Text>
         ) : (
-          <ChangeButton
-            size="xs"
-            variant="default"
-            leftSection={<IconRefresh size={14} />}
-            loading={retry.isPending}
-            onClick={() => retry.mutate()}
-          >
+          <ChangeButton size="xs" variant="default" icon={IconRefresh} change={retry}>
             {state === 'delivered' ? t`Redeliver` : t`Retry now`}
           </ChangeButton>
         )}

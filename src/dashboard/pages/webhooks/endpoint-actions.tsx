@@ -1,5 +1,4 @@
 import { plural, t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
@@ -7,7 +6,7 @@ import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
 import { countWaiting } from './endpoint.tsx'
@@ -24,11 +23,7 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
     invalidates: [webhooksKey(accountId)],
     done: waiting > 0 ? t`Endpoint enabled. Waiting deliveries are being sent.` : t`Endpoint enabled.`,
   })
-  return (
-    <ChangeButton leftSection={<IconPlayerPlay size={16} />} loading={enable.isPending} onClick={() => enable.mutate()}>
-      <Trans>Enable</Trans>
-    </ChangeButton>
-  )
+  return <ChangeButton icon={IconPlayerPlay} change={enable}>{t`Enable`}</ChangeButton>
 }
 
 function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
@@ -42,9 +37,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   })
   return (
     <>
-      <ChangeButton variant="default" leftSection={<IconPlayerPause size={16} />} onClick={open}>
-        <Trans>Disable</Trans>
-      </ChangeButton>
+      <ChangeButton variant="default" icon={IconPlayerPause} onClick={open}>{t`Disable`}</ChangeButton>
       <ConfirmModal
         opened={confirming}
         onClose={close}
@@ -74,11 +67,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
       <Section
         title={t`Remove`}
         description={t`Deletes the endpoint and its secrets. To pause deliveries, disable it instead.`}
-        actions={
-          <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
-            <Trans>Remove endpoint</Trans>
-          </ChangeButton>
-        }
+        actions={<ChangeButton variant="default" icon={IconTrash} onClick={open}>{t`Remove endpoint`}</ChangeButton>}
       />
       <ConfirmModal
         opened={confirming}

@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Group, Radio, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconEye, IconEyeOff, IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { Button, ChangeButton } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -33,22 +33,11 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
         actions={
           <>
             {secret === undefined ? (
-              <ChangeButton
-                variant="default"
-                leftSection={<IconEye size={16} />}
-                loading={reveal.isPending}
-                onClick={() => reveal.mutate()}
-              >
-                <Trans>Reveal</Trans>
-              </ChangeButton>
+              <ChangeButton variant="default" icon={IconEye} change={reveal}>{t`Reveal`}</ChangeButton>
             ) : (
-              <Button variant="default" leftSection={<IconEyeOff size={16} />} onClick={() => setSecret(undefined)}>
-                <Trans>Hide</Trans>
-              </Button>
+              <Button variant="default" icon={IconEyeOff} onClick={() => setSecret(undefined)}>{t`Hide`}</Button>
             )}
-            <ChangeButton variant="default" leftSection={<IconRotate size={16} />} onClick={open}>
-              <Trans>Rotate</Trans>
-            </ChangeButton>
+            <ChangeButton variant="default" icon={IconRotate} onClick={open}>{t`Rotate`}</ChangeButton>
           </>
         }
       >
@@ -147,7 +136,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
           </Radio.Group>
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>{t`Cancel`}</Button>
-            <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>{t`Rotate secret`}</Button>
+            <Button change={rotate}>{t`Rotate secret`}</Button>
           </Group>
         </Stack>
       )}

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { ResponseDetails } from './delivery-list.tsx'
@@ -23,7 +23,7 @@ function useTestEvent({ endpointId }: Endpoint) {
     invalidates: [],
     onDone: setResult,
   })
-  return { send: () => mutate(), isPending, result }
+  return { mutate, isPending, result }
 }
 
 export function TestSection({ endpoint }: { endpoint: Endpoint }) {
@@ -37,16 +37,7 @@ export function TestSection({ endpoint }: { endpoint: Endpoint }) {
           deliveries, and a failed test does not affect the endpoint.
         </Trans>
       }
-      actions={
-        <ChangeButton
-          variant="default"
-          leftSection={<IconSend size={16} />}
-          loading={test.isPending}
-          onClick={test.send}
-        >
-          <Trans>Send test event</Trans>
-        </ChangeButton>
-      }
+      actions={<ChangeButton variant="default" icon={IconSend} change={test}>{t`Send test event`}</ChangeButton>}
     >
       {test.result && <TestResultAlert result={test.result} />}
     </Section>
@@ -58,9 +49,7 @@ export function TestBeforehand({ endpoint }: { endpoint: Endpoint }) {
   const test = useTestEvent(endpoint)
   return (
     <>
-      <ChangeButton size="xs" variant="default" mt="xs" loading={test.isPending} onClick={test.send}>
-        <Trans>Send test event</Trans>
-      </ChangeButton>
+      <ChangeButton size="xs" variant="default" mt="xs" change={test}>{t`Send test event`}</ChangeButton>
       {test.result && (
         <Box mt="xs" role="status">
           <Text size="sm">

@@ -4,10 +4,10 @@ import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPencil, IconWebhookOff } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { Link, useParams } from 'react-router'
+import { useParams } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton, LinkButton } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
@@ -75,7 +75,7 @@ function EditEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
-      <ChangeButton variant="default" leftSection={<IconPencil size={16} />} onClick={open}>{t`Edit`}</ChangeButton>
+      <ChangeButton variant="default" icon={IconPencil} onClick={open}>{t`Edit`}</ChangeButton>
       <EditEndpointModal endpoint={endpoint} opened={opened} onClose={close} />
     </>
   )
@@ -87,7 +87,7 @@ function EndpointNotFound() {
     <EmptyState
       icon={IconWebhookOff}
       title={t`Endpoint not found`}
-      action={<Button component={Link} to={`/${accountId}/webhooks`} variant="default">{t`Show all endpoints`}</Button>}
+      action={<LinkButton to={`/${accountId}/webhooks`} variant="default">{t`Show all endpoints`}</LinkButton>}
     >
       <Trans>Check the address. The endpoint may have been removed.</Trans>
     </EmptyState>

@@ -5,7 +5,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { CardsSkeleton } from '../../ui/skeletons.tsx'
@@ -23,7 +23,7 @@ export function WebhooksPage() {
   const { data, error, isPending, refetch } = useEndpoints(accountId)
   const activity = useActivity(accountId)
   const [adding, { open, close }] = useDisclosure()
-  const addButton = <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>{t`Add endpoint`}</ChangeButton>
+  const addButton = <ChangeButton icon={IconPlus} onClick={open}>{t`Add endpoint`}</ChangeButton>
   const isEmpty = data?.items.length === 0
   return (
     <>

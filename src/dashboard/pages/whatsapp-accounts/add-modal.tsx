@@ -1,13 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { FormActions } from '../../ui/form-actions.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -126,7 +126,7 @@ function AddedStep({ onClose }: { onClose: () => void }) {
         </Alert>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>{t`Close`}</Button>
-          <Button component={Link} to={`/${accountId}/templates`}>{t`View templates`}</Button>
+          <LinkButton to={`/${accountId}/templates`}>{t`View templates`}</LinkButton>
         </Group>
       </Stack>
     )
@@ -136,7 +136,7 @@ function AddedStep({ onClose }: { onClose: () => void }) {
       {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>{t`Later`}</Button>
-        <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>{t`Sync templates`}</Button>
+        <Button data-autofocus change={sync}>{t`Sync templates`}</Button>
       </Group>
     </Stack>
   )

@@ -11,7 +11,7 @@ import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts
 import { api } from '../../api/client.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { useHealth } from './use-health.ts'
@@ -184,11 +184,7 @@ export function ActivateButton({ account, onActivated }: { account: WhatsAppAcco
     done: t`WhatsApp account activated.`,
     onDone: onActivated,
   })
-  return (
-    <ChangeButton size="xs" variant="default" loading={activate.isPending} onClick={() => activate.mutate()}>
-      <Trans>Activate</Trans>
-    </ChangeButton>
-  )
+  return <ChangeButton size="xs" variant="default" change={activate}>{t`Activate`}</ChangeButton>
 }
 
 /** Messages per phone number, in both directions (Meta, "Throughput"). */

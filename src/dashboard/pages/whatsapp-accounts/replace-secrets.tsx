@@ -8,7 +8,7 @@ import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-a
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
 import { FormActions } from '../../ui/form-actions.tsx'

@@ -11,7 +11,7 @@ import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { BackLink, PageHeader, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -63,16 +63,7 @@ function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
     invalidates: [healthKey(accountId), whatsAppAccountsKey(accountId)],
     done: t`Checked with WhatsApp.`,
   })
-  return (
-    <ChangeButton
-      variant="default"
-      leftSection={<IconRefresh size={16} />}
-      loading={check.isPending}
-      onClick={() => check.mutate()}
-    >
-      <Trans>Check now</Trans>
-    </ChangeButton>
-  )
+  return <ChangeButton variant="default" icon={IconRefresh} change={check}>{t`Check now`}</ChangeButton>
 }
 
 function Steps({ health }: { health: WhatsAppAccountHealth }) {

@@ -11,7 +11,7 @@ import { listTrials, type OwnTemplate, type SentTest } from '../../../../contrac
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SendErrorAlert } from '../../ui/send-error-alert.tsx'

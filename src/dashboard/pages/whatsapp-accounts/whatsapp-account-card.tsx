@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Button, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHeartbeat, IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
@@ -13,7 +13,7 @@ import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, QualityBadge, StatusBadge } from '../../ui/badges.tsx'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton, LinkButton } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Explained } from '../../ui/explained.tsx'
@@ -56,27 +56,11 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
           </Group>
         </Box>
         <Group gap="xs">
-          <Button
-            component={Link}
-            to={account.whatsAppAccountId}
-            size="xs"
-            variant="default"
-            leftSection={<IconHeartbeat size={14} />}
-          >
+          <LinkButton to={account.whatsAppAccountId} size="xs" variant="default" icon={IconHeartbeat}>
             <Trans>Setup and health</Trans>
-          </Button>
-          <ChangeButton
-            size="xs"
-            variant="default"
-            leftSection={<IconPlugConnected size={14} />}
-            loading={ask.isPending}
-            onClick={() => ask.mutate()}
-          >
-            <Trans>Test token</Trans>
-          </ChangeButton>
-          <ChangeButton size="xs" variant="default" leftSection={<IconKey size={14} />} onClick={open}>
-            <Trans>Replace secrets</Trans>
-          </ChangeButton>
+          </LinkButton>
+          <ChangeButton size="xs" variant="default" icon={IconPlugConnected} change={ask}>{t`Test token`}</ChangeButton>
+          <ChangeButton size="xs" variant="default" icon={IconKey} onClick={open}>{t`Replace secrets`}</ChangeButton>
           <MoreMenu account={account} onChanged={clearTest} />
         </Group>
       </Group>

@@ -4,7 +4,7 @@ import { Group, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBrandWhatsapp, IconPlugConnected } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
-import { ChangeButton } from '../../ui/change-button.tsx'
+import { ChangeButton } from '../../ui/button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { CardsSkeleton } from '../../ui/skeletons.tsx'
@@ -19,9 +19,7 @@ export function WhatsAppAccountsPage() {
   const [adding, { open, close }] = useDisclosure()
   const isEmpty = accounts.data?.length === 0
   const connectButton = (
-    <ChangeButton leftSection={<IconPlugConnected size={16} />} onClick={() => void navigate('connect')}>
-      <Trans>Connect a number</Trans>
-    </ChangeButton>
+    <ChangeButton icon={IconPlugConnected} onClick={() => void navigate('connect')}>{t`Connect a number`}</ChangeButton>
   )
   const addButton = <ChangeButton variant="default" onClick={open}>{t`Add by ID`}</ChangeButton>
   return (

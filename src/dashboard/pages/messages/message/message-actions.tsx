@@ -6,8 +6,8 @@ import { IconSend } from '@tabler/icons-react'
 import { erasedRecipient } from '../../../../../contracts/fields.ts'
 import type { Message } from '../../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
+import { ChangeButton } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
-import { ChangeButton } from '../../../ui/change-button.tsx'
 import { useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
 import { SendAgainModal } from './send-again.tsx'
 import { StopMessages } from './stop-messages.tsx'
@@ -30,7 +30,7 @@ export function MessageActions({ history: { message }, onSentAgain }: MessageAct
       <ChangeButton
         size="xs"
         variant="default"
-        leftSection={<IconSend size={14} />}
+        icon={IconSend}
         obstacle={isRecipientStopped ? t`The suppression list stops this message.` : undefined}
         onClick={open}
       >

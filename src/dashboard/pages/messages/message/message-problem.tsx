@@ -1,11 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Stack, Text } from '@mantine/core'
+import { Alert, Stack, Text } from '@mantine/core'
 import { IconAlertCircle, IconMailOff } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { readFailure } from '../../../api/failure.ts'
 import { say } from '../../../language/facts.ts'
 import { useAccount } from '../../../session/session.ts'
+import { LinkButton } from '../../../ui/button.tsx'
 import { EmptyState, ErrorAlert } from '../../../ui/placeholders.tsx'
 import type { MessageHistory } from './use-message.ts'
 
@@ -17,7 +17,7 @@ export function MessageProblem({ error, onRetry }: { error: unknown; onRetry: ()
     <EmptyState
       icon={IconMailOff}
       title={t`Message not found`}
-      action={<Button component={Link} to={`/${accountId}/messages`} variant="default">{t`Show all messages`}</Button>}
+      action={<LinkButton to={`/${accountId}/messages`} variant="default">{t`Show all messages`}</LinkButton>}
     >
       <Trans>Check the address. The message may be older than the retention period.</Trans>
     </EmptyState>

@@ -169,7 +169,7 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
         )}
         <CostEstimateText to={message.to} category={template.category} />
         <SendErrorAlert title={t`Message not sent`} problem={problem} error={send.error} />
-        <FormActions leftSection={<IconSend size={16} />} loading={send.isPending} onCancel={onClose}>
+        <FormActions icon={IconSend} loading={send.isPending} onCancel={onClose}>
           {message.status === 'pending' ? t`Send anyway` : t`Send again`}
         </FormActions>
       </Stack>

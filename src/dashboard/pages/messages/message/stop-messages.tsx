@@ -9,7 +9,7 @@ import type { Suppression } from '../../../../../contracts/api/suppression.ts'
 import { api } from '../../../api/client.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
-import { ChangeButton } from '../../../ui/change-button.tsx'
+import { ChangeButton } from '../../../ui/button.tsx'
 import { ConfirmModal } from '../../../ui/confirm-modal.tsx'
 import { LogTime } from '../../../ui/date-time.tsx'
 import { showRecipient, toRecipientField } from '../../../ui/phone-number.ts'
@@ -39,7 +39,7 @@ function StopMessagesButton({ entry, ...message }: StopMessagesProps & { entry: 
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
-      <ChangeButton size="xs" variant="default" leftSection={<IconUserOff size={14} />} onClick={open}>
+      <ChangeButton size="xs" variant="default" icon={IconUserOff} onClick={open}>
         {entry ? <Trans>Stop all messages</Trans> : <Trans>Stop messages</Trans>}
       </ChangeButton>
       {opened && <StopMessagesModal {...message} isListed={entry !== null && entry !== undefined} onClose={close} />}

@@ -1,7 +1,6 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Button, Group, Menu, Paper, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Group, Menu, Paper, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import {
   listVariables,
@@ -12,6 +11,7 @@ import {
 import { translate } from '../../../language/i18n.ts'
 import { newButton } from './draft.ts'
 import { countOf, type ErrorOf } from './fields.tsx'
+import { Button } from '../../../ui/button.tsx'
 
 const kinds: Record<TemplateButtonType, MessageDescriptor> = {
   QUICK_REPLY: msg`Quick reply`,
@@ -85,9 +85,7 @@ export function ButtonList({ value, onChange, path, errorOf, types, max }: Butto
       {value.length < max && (
         <Menu position="bottom-start" withinPortal>
           <Menu.Target>
-            <Button variant="default" size="xs" w="fit-content" leftSection={<IconPlus size={14} />}>
-              <Trans>Add button</Trans>
-            </Button>
+            <Button variant="default" size="xs" w="fit-content" icon={IconPlus}>{t`Add button`}</Button>
           </Menu.Target>
           <Menu.Dropdown>
             {offered.map((type) => (

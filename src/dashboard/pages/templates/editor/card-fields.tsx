@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Button, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import {
   type TemplateCardDefinition,
@@ -10,6 +10,7 @@ import {
 import { ButtonList } from './button-fields.tsx'
 import { newButton, newCard, withProductButton } from './draft.ts'
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
+import { Button } from '../../../ui/button.tsx'
 
 interface CardListProps {
   value: TemplateCardDefinition[]
@@ -78,7 +79,7 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
           variant="default"
           size="xs"
           w="fit-content"
-          leftSection={<IconPlus size={14} />}
+          icon={IconPlus}
           onClick={() => onChange([...value, newCard()])}
         >
           <Trans>Add card</Trans>

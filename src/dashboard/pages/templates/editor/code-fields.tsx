@@ -1,10 +1,11 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Alert, Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { ActionIcon, Alert, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { IconInfoCircle, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { translate } from '../../../language/i18n.ts'
 import { type AuthenticationDefinition, templateLimits } from '../../../../../contracts/templates/definition.ts'
+import { Button } from '../../../ui/button.tsx'
 import type { TypedNumber } from '../../../ui/whole-number.ts'
 import { WholeNumberField } from '../../../ui/fields.tsx'
 import { countOf, type ErrorOf } from './fields.tsx'
@@ -113,7 +114,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
               variant="default"
               size="xs"
               w="fit-content"
-              leftSection={<IconPlus size={14} />}
+              icon={IconPlus}
               onClick={() => onChange({ ...value, apps: [...apps, { packageName: '', signatureHash: '' }] })}
             >
               <Trans>Add app</Trans>

@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconVariablePlus } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
 import {
@@ -14,6 +14,7 @@ import { translate } from '../../../language/i18n.ts'
 import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
 import { nextVariable, toVariableName, withBodyText, withHeaderFormat, withRenamedVariable } from './draft.ts'
 import { SampleField } from './sample-field.tsx'
+import { Button } from '../../../ui/button.tsx'
 
 /** Returns the problem of a field, if it should be shown already. */
 export type ErrorOf = (path: string, value?: unknown) => string | undefined
@@ -128,9 +129,7 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
         }}
       />
       <Group>
-        <Button variant="default" size="xs" leftSection={<IconVariablePlus size={14} />} onClick={insert}>
-          <Trans>Add variable</Trans>
-        </Button>
+        <Button variant="default" size="xs" icon={IconVariablePlus} onClick={insert}>{t`Add variable`}</Button>
       </Group>
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">

@@ -1,15 +1,16 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, Paper, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPencilPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import { i18n } from '../../../language/i18n.ts'
 import { sayFact } from '../../../language/facts.ts'
 import { galleryFacts } from '../../../../../contracts/facts/gallery.ts'
 import { type GalleryLanguage, galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { useAccount } from '../../../session/session.ts'
+import { LinkButton } from '../../../ui/button.tsx'
 import { BackLink, PageHeader } from '../../../ui/page.tsx'
 import { MessagePreview } from '../message-preview.tsx'
 import { describeLanguage } from '../template-list.tsx'
@@ -38,9 +39,7 @@ export function GalleryPage() {
         title={t`New template`}
         description={t`Adapt a ready-made template, or start from scratch.`}
         actions={
-          <Button component={Link} to={linkTo({})} variant="default" leftSection={<IconPencilPlus size={16} />}>
-            <Trans>Start from scratch</Trans>
-          </Button>
+          <LinkButton to={linkTo({})} variant="default" icon={IconPencilPlus}>{t`Start from scratch`}</LinkButton>
         }
       />
       <Select
@@ -81,9 +80,9 @@ export function GalleryPage() {
                   />
                 </Box>
                 <Group>
-                  <Button component={Link} to={linkTo({ gallery: name, language })} aria-label={t`Use ${title}`}>
+                  <LinkButton to={linkTo({ gallery: name, language })} aria-label={t`Use ${title}`}>
                     <Trans>Use this template</Trans>
-                  </Button>
+                  </LinkButton>
                 </Group>
               </Stack>
             </Paper>

@@ -1,17 +1,5 @@
 import { t } from '@lingui/core/macro'
-import {
-  Box,
-  Button,
-  CloseButton,
-  FileButton,
-  Group,
-  Input,
-  Paper,
-  Progress,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Box, CloseButton, FileButton, Group, Input, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
 import { capitalize, sayFact } from '../../../language/facts.ts'
@@ -30,6 +18,7 @@ import { uploadFile } from '../../../api/upload-file.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import { formatSize, type PreviewFile } from '../message-preview.tsx'
+import { Button } from '../../../ui/button.tsx'
 
 /** Files uploaded in this editor by handle, for the preview. */
 export const SampleFiles = createContext<{
@@ -104,13 +93,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
           }}
         >
           {(props) => (
-            <Button
-              {...props}
-              variant="default"
-              w="fit-content"
-              leftSection={<IconUpload size={16} />}
-              disabled={!canChange}
-            >
+            <Button {...props} variant="default" w="fit-content" icon={IconUpload} disabled={!canChange}>
               {sending || isUploaded ? t`Choose another file` : t`Choose file`}
             </Button>
           )}

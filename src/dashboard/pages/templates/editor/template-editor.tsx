@@ -17,7 +17,7 @@ import { readFailure } from '../../../api/failure.ts'
 import { api } from '../../../api/client.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
-import { ChangeButton } from '../../../ui/change-button.tsx'
+import { ChangeButton } from '../../../ui/button.tsx'
 import { Section } from '../../../ui/page.tsx'
 import { ErrorAlert } from '../../../ui/placeholders.tsx'
 import { MessagePreview, type PreviewFile } from '../message-preview.tsx'
@@ -125,7 +125,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
               </Alert>
             )}
             <Group>
-              <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
+              <ChangeButton type="submit" icon={IconSend} loading={submit.isPending}>
                 {isNew ? t`Submit for review` : t`Submit changes`}
               </ChangeButton>
               <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
