@@ -38,7 +38,7 @@ async function failEndpoint(accountId: string): Promise<void> {
 }
 
 test('posts a test message to a chat, and removes the chat', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const path = `/services/${account.accountId}`
   await openOfAccount('alerts')
   await page.getByLabel('Format').selectOption('Slack')
@@ -54,11 +54,10 @@ test('posts a test message to a chat, and removes the chat', async () => {
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove chat' }).click()
   await page.getByRole('button', { name: 'Save chat' }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('counts open alerts in the navigation until they are acknowledged', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await failEndpoint(account.accountId)
   await openOfAccount('overview')
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Alerts/ })
@@ -67,11 +66,10 @@ test('counts open alerts in the navigation until they are acknowledged', async (
   await link.click()
   await page.getByRole('button', { name: /^Acknowledge/ }).click()
   await expect.poll(() => link.textContent()).toBe('Alerts')
-  expect(pageErrors).toEqual([])
 })
 
 test('lists a template that was already paused when its number was connected', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await dashboard.server.deps.db
     .updateTable('templates')
     .set({ status: 'PAUSED', announced_status: 'PAUSED' })
@@ -86,7 +84,6 @@ test('lists a template that was already paused when its number was connected', a
   expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByRole('link', { name: /^The template order_shipped \(en\) cannot be sent/ }).click()
   await page.waitForURL(/templates\?.*name=order_shipped/)
-  expect(pageErrors).toEqual([])
 })
 
 test('lists the alerts first, then where they are sent, the problems and the rules', async () => {
@@ -103,7 +100,7 @@ test('lists the alerts first, then where they are sent, the problems and the rul
 })
 
 test('lists the problems with their severity, and those that are turned off', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await updateAlertRules(dashboard.server.deps, account.accountId, { deliveryLagSeconds: null })
   await openOfAccount('alerts')
   const section = page.getByRole('region', { name: 'Alert types' })
@@ -125,11 +122,10 @@ test('lists the problems with their severity, and those that are turned off', as
   ])
   await section.getByText(/Other problems .* a wrong callback URL/).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('sends a test email to a member, a few at a time', async () => {
-  const { page, openOfAccount, email, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, openOfAccount, email } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('alerts')
   const send = page.getByRole('button', { name: 'Send test email' })
   await send.click()
@@ -144,11 +140,10 @@ test('sends a test email to a member, a few at a time', async () => {
     ({ recipient }) => recipient === email,
   )
   expect(waiting.map((one) => openEmail(secrets, one).subject)).toEqual(Array(3).fill('Test email from Waybill'))
-  expect(pageErrors.filter((error) => !error.includes('429'))).toEqual([])
 })
 
 test('shows the problem of a chat URL at its field', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('alerts')
   const url = page.getByLabel('Webhook URL', { exact: true })
   await page.getByRole('button', { name: 'Save chat' }).click()
@@ -159,11 +154,10 @@ test('shows the problem of a chat URL at its field', async () => {
 
   await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
   expect(await url.inputValue()).toBe('https://chat.example.com/hooks/1')
-  expect(pageErrors).toEqual([])
 })
 
 test('saves rules and quiet hours', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByLabel('Failure rate in percent').fill('35')
   await page.getByLabel('Minimum number of messages').fill('5')
@@ -200,7 +194,6 @@ test('saves rules and quiet hours', async () => {
   await page.getByText('Alert rules saved.').waitFor()
   await openOfAccount('audit-log')
   await page.getByRole('cell', { name: 'Changed failure rate of alerts', exact: true }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('keeps what was typed if the list of time zones cannot be loaded', async () => {
@@ -217,7 +210,7 @@ test('keeps what was typed if the list of time zones cannot be loaded', async ()
 })
 
 test('keeps rules that somebody else changed meanwhile', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const rules = () => getAlertSettings(dashboard.server.deps, account.accountId)
   await openOfAccount('alerts')
   const rate = page.getByLabel('Failure rate in percent')
@@ -236,11 +229,10 @@ test('keeps rules that somebody else changed meanwhile', async () => {
   }
 
   expect((await rules()).noStatusMinMessages).toBe(7)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the problems of invalid rules at their fields', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('alerts')
   const rate = page.getByLabel('Failure rate in percent')
   await rate.fill('250')
@@ -256,11 +248,10 @@ test('shows the problems of invalid rules at their fields', async () => {
   await page.getByRole('button', { name: 'Save rules' }).click()
   await page.getByText('must differ from the start').waitFor()
   expect(await page.getByLabel('Until', { exact: true }).getAttribute('aria-invalid')).toBe('true')
-  expect(pageErrors).toEqual([])
 })
 
 test.each(['light', 'dark'] as const)('lists alerts until they are acknowledged, in %s', async (colorScheme) => {
-  const { page, openOfAccount, account, email, pageErrors } = await dashboard.signedIn({ colorScheme })
+  const { page, openOfAccount, account, email } = await dashboard.signedIn({ colorScheme })
   await failEndpoint(account.accountId)
   await openOfAccount('alerts')
 
@@ -270,12 +261,11 @@ test.each(['light', 'dark'] as const)('lists alerts until they are acknowledged,
 
   await page.getByText(`acknowledged by ${email}`).waitFor()
   expect(await page.getByRole('button', { name: /^Acknowledge: / }).count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows viewers the alerts on a phone, without letting them change anything', async () => {
   const viewport = { width: 390, height: 844 }
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer', viewport })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer', viewport })
   await failEndpoint(account.accountId)
   await openOfAccount('alerts')
 
@@ -285,13 +275,12 @@ test('shows viewers the alerts on a phone, without letting them change anything'
   expect(await page.getByLabel('Webhook URL', { exact: true }).isDisabled()).toBe(true)
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test.each(['light', 'dark'] as const)(
   'lets each member stop alerts by email, and shows owners who gets them, in %s',
   async (colorScheme) => {
-    const { page, openOfAccount, account, email, pageErrors } = await dashboard.signedIn({ colorScheme })
+    const { page, openOfAccount, account, email } = await dashboard.signedIn({ colorScheme })
     const other = await signedInOwner(dashboard.server, account.accountId, { role: 'viewer' })
     await openOfAccount('alerts#email')
     const section = page.getByRole('region', { name: 'Email' })
@@ -307,17 +296,15 @@ test.each(['light', 'dark'] as const)(
     expect(await findAccessibilityViolations(page)).toEqual([])
     await page.reload()
     await expect.poll(() => own.isChecked()).toBe(false)
-    expect(pageErrors).toEqual([])
   },
 )
 
 test('lets a viewer stop their own alerts by email, without showing the other members', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer' })
   const other = await signedInOwner(dashboard.server, account.accountId)
   await openOfAccount('alerts')
   await page.getByRole('switch', { name: 'Send me the alerts of this account' }).click()
 
   await page.getByText('You get no alerts by email.').waitFor()
   expect(await page.getByText(other.email).count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })

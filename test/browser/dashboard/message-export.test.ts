@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close())
 
 test('exports the filtered messages as CSV', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
   await send(account, '=1+1, "quoted"')
   await send(account, 'elsewhere', '34600111333')
@@ -50,7 +50,6 @@ test('exports the filtered messages as CSV', async () => {
     'Sent',
   ])
   await page.getByText('102 messages exported.').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 const secondPageOfExport = /settings\.message\.list.*%22limit%22%3A1000%2C%22cursor/
@@ -66,7 +65,7 @@ async function storeMany({ accountId, whatsAppAccountId }: TestAccount): Promise
 }
 
 test('retries an export after a lost response', async () => {
-  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, context, openOfAccount, account } = await dashboard.signedIn()
   await storeMany(account)
   await openOfAccount('messages')
   await page.getByRole('row', { name: /order-1001/ }).waitFor()
@@ -79,7 +78,6 @@ test('retries an export after a lost response', async () => {
 
   expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(1_002)
   await page.getByText('1,001 messages exported.').waitFor()
-  expect(pageErrors.filter((pageError) => !pageError.includes('net::ERR_FAILED'))).toEqual([])
 })
 
 test('records an export that could not be recorded at first', async () => {

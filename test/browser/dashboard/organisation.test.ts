@@ -10,7 +10,7 @@ let dashboard: DashboardBrowser
 beforeAll(async () => {
   provider = await startOidcProvider()
   host = new URL(provider.issuer).host
-  dashboard = await startDashboard({ server: { oidc: provider } })
+  dashboard = await startDashboard({ server: { oidc: provider } }, [new URL(provider.issuer).origin])
   provider.serve(dashboard.server.url)
 })
 
@@ -29,11 +29,6 @@ async function invite(email: string): Promise<string> {
   const { accountId } = await dashboard.server.account()
   const { path } = await inviteUser(dashboard.server.deps, accountId, { email, role: 'owner' })
   return path.replace('/settings', '')
-}
-
-/** Only requests to the provider are expected. */
-function unexpected({ pageErrors }: Visit): string[] {
-  return pageErrors.filter((pageError) => !pageError.startsWith(`asks ${provider.issuer}/`))
 }
 
 async function signInWithOrganisation({ page }: Visit): Promise<void> {
@@ -55,7 +50,6 @@ test('accepts an invitation with the organisation and signs in with it later', a
 
   await elsewhere.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
   await elsewhere.page.getByText('grace@example.com', { exact: true }).waitFor()
-  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
 test('signs in from an address with characters that are rare in addresses', async () => {
@@ -72,7 +66,6 @@ test('signs in from an address with characters that are rare in addresses', asyn
 
   await elsewhere.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
   expect(new URL(elsewhere.page.url()).searchParams.get('from')).toBe('10:30*~(é?)')
-  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
 test('leads an existing user to the organisation and back, to join with one click', async () => {
@@ -93,11 +86,10 @@ test('leads an existing user to the organisation and back, to join with one clic
 
   await elsewhere.page.getByRole('button', { name: /Margaret Hamilton/ }).waitFor()
   await elsewhere.page.getByRole('button', { name: /Switch account/ }).waitFor()
-  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
 test('warns that an invitation replaces credentials that nobody verified', async () => {
-  const { email, page, open, pageErrors } = await dashboard.signedIn()
+  const { email, page, open } = await dashboard.signedIn()
   await dashboard.server.deps.db
     .updateTable('owners')
     .set({ emailVerified: false })
@@ -111,7 +103,6 @@ test('warns that an invitation replaces credentials that nobody verified', async
   await page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
 
   await page.getByRole('button', { name: /Ada Byron/ }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('accepts an invitation with a password if an organisation is configured', async () => {
@@ -123,7 +114,6 @@ test('accepts an invitation with a password if an organisation is configured', a
   await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
 
   await guest.page.getByRole('button', { name: /Alan Turing/ }).waitFor()
-  expect(guest.pageErrors).toEqual([])
 })
 
 test('offers only a new password on a password reset link', async () => {
@@ -131,7 +121,7 @@ test('offers only a new password on a password reset link', async () => {
   const { account, email } = await dashboard.signedIn()
   const invitation = { email, role: 'owner', setsPassword: true } as const
   const { path } = await inviteUser(server.deps, account.accountId, invitation)
-  const { page, open, pageErrors } = await dashboard.visit()
+  const { page, open } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByLabel('New password', { exact: true }).fill('another horse battery staple')
   expect(await page.getByText(host).count()).toBe(0)
@@ -139,7 +129,6 @@ test('offers only a new password on a password reset link', async () => {
   await page.getByRole('button', { name: 'Set password and sign in' }).click()
 
   await page.getByRole('button', { name: /Ada Lovelace/ }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('does not set up an authenticator app for a user without a password', async () => {
@@ -155,7 +144,6 @@ test('does not set up an authenticator app for a user without a password', async
   await page.getByText('To set one up, choose a password first.').waitFor()
 
   expect(await page.getByRole('button', { name: 'Set up' }).count()).toBe(0)
-  expect(unexpected(guest)).toEqual([])
 })
 
 test('reports a missing invitation and allows another sign-in', async () => {
@@ -171,7 +159,6 @@ test('reports a missing invitation and allows another sign-in', async () => {
   await guest.page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
   await guest.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
-  expect(unexpected(guest)).toEqual([])
 })
 
 test('reports an email address that the provider has not verified', async () => {
@@ -182,7 +169,6 @@ test('reports an email address that the provider has not verified', async () => 
   await signInWithOrganisation(guest)
 
   await guest.page.getByText('Your email address is not verified.').waitFor()
-  expect(unexpected(guest)).toEqual([])
 })
 
 test('returns to the sign-in page if the provider denies access', async () => {
@@ -190,7 +176,6 @@ test('returns to the sign-in page if the provider denies access', async () => {
   await guest.open('/auth/oauth2/callback/oidc?error=access_denied&state=unknown')
 
   await guest.page.getByText('Your organisation denied access, or you cancelled the sign-in.').waitFor()
-  expect(guest.pageErrors).toEqual([])
 })
 
 test('allows another attempt after going back from the provider', async () => {
@@ -205,13 +190,12 @@ test('allows another attempt after going back from the provider', async () => {
   await signInWithOrganisation(guest)
 
   await page.getByText('the sign-in of an organisation').waitFor()
-  expect(unexpected(guest)).toEqual([])
 })
 
 test.each(['light', 'dark'] as const)(
   'sign-in pages with an organisation are accessible in %s',
   async (colorScheme) => {
-    const { page, open, pageErrors } = await dashboard.visit({ colorScheme })
+    const { page, open } = await dashboard.visit({ colorScheme })
     for (const [address, content] of [
       ['/sign-in?to=%2Fprofile&error=signup_disabled', page.getByRole('button', { name: `Sign in with ${host}` })],
       [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Use a password instead' })],
@@ -222,6 +206,5 @@ test.each(['light', 'dark'] as const)(
     }
     await page.getByRole('button', { name: 'Use a password instead' }).click()
     expect(await findAccessibilityViolations(page)).toEqual([])
-    expect(pageErrors).toEqual([])
   },
 )

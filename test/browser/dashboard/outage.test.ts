@@ -32,8 +32,6 @@ async function breakConnection(route: Route): Promise<void> {
   await route.abort('connectionrefused')
 }
 
-const withoutBrokenConnections = (errors: string[]) => errors.filter((error) => !error.includes('net::ERR_'))
-
 test.each([
   { path: 'messages', procedure: 'message.list' },
   { path: 'overview', procedure: 'overview.get' },
@@ -42,7 +40,7 @@ test.each([
   'keeps the error in place on $path while the page tries again',
 
   async ({ path, procedure }) => {
-    const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+    const { page, context, openOfAccount, account } = await dashboard.signedIn()
     await account.trpc.message.send.mutate(exampleSend)
     let attempts = 0
     const url = `**/settings.${procedure}*`
@@ -65,7 +63,6 @@ test.each([
     await context.unroute(url)
     await button.click()
     await page.getByRole('main').getByRole('alert').first().waitFor({ state: 'detached' })
-    expect(withoutBrokenConnections(pageErrors)).toEqual([])
   },
 )
 
@@ -92,7 +89,7 @@ test.each([
     retried: 'This is the current template',
   },
 ])('reports that $what could not be read, and reads them again', async ({ request, path, claim, retried }) => {
-  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, context, openOfAccount, account } = await dashboard.signedIn()
   const { whatsAppAccountId } = account
   const { messageId } = path.includes('messageId')
     ? await account.trpc.message.send.mutate(exampleSend)
@@ -107,11 +104,10 @@ test.each([
   await retry.click()
 
   await page.getByText(retried).first().waitFor()
-  expect(withoutBrokenConnections(pageErrors)).toEqual([])
 })
 
 test('does not say that the server sends no email while that is unknown', async () => {
-  const { page, context, open, pageErrors } = await dashboard.visit()
+  const { page, context, open } = await dashboard.visit()
   await context.route(/session\.options/, breakConnection)
   await open('/forgot-password')
   const retry = page.getByRole('button', { name: 'Try again' })
@@ -122,14 +118,13 @@ test('does not say that the server sends no email while that is unknown', async 
   await retry.click()
 
   await page.getByText('This server sends no email.').waitFor()
-  expect(withoutBrokenConnections(pageErrors)).toEqual([])
 })
 
 test.each([
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 390 },
 ] as const)('explains a failed start and opens by itself ($colorScheme, $width px)', async ({ colorScheme, width }) => {
-  const { page, context, openOfAccount, pageErrors } = await dashboard.signedIn({
+  const { page, context, openOfAccount } = await dashboard.signedIn({
     colorScheme,
     viewport: { width, height: 800 },
   })
@@ -143,5 +138,4 @@ test.each([
   await context.unroute('**/settings.session.get*')
 
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
-  expect(withoutBrokenConnections(pageErrors)).toEqual([])
 })

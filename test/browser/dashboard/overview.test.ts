@@ -81,7 +81,7 @@ async function readTable(page: Page, name: string): Promise<string[][]> {
 }
 
 test('opens an account with its message statistics', async () => {
-  const { page, open, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, open, account } = await dashboard.signedIn({ role: 'viewer' })
   await seedMessages(account)
   await open('')
   await page.locator(bars).first().waitFor()
@@ -97,11 +97,10 @@ test('opens an account with its message statistics', async () => {
   })
   const label = await chartOf(page).getAttribute('aria-label')
   expect(label).toContain('over 30 days: 6 attempted, 4 accepted, 2 delivered, 1 read, 2 rejected, 1 undelivered')
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the chart as a table on request', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   await page.locator(bars).first().waitFor()
@@ -121,11 +120,10 @@ test('shows the chart as a table on request', async () => {
   expect(await chartOf(page).count()).toBe(0)
   expect(await readTable(page, 'Messages by day, in UTC')).toEqual(expected)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the counts of a day on hover', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   const bar = page.locator(bars).first()
@@ -134,11 +132,10 @@ test('shows the counts of a day on hover', async () => {
   await chartOf(page)
     .getByText(/^\w+ \d+, \d{4}$/)
     .waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('counts failures by reason and links to the messages', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   const reasons = page.getByRole('list', { name: 'Reasons' }).getByRole('listitem')
@@ -165,11 +162,10 @@ test('counts failures by reason and links to the messages', async () => {
   const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
   expect(await rows.filter({ hasText: '131026' }).count()).toBe(2)
   expect(await rows.count()).toBe(2)
-  expect(pageErrors).toEqual([])
 })
 
 test('ends a bar at the number of attempted messages', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   await page.locator(bars).first().waitFor()
@@ -181,11 +177,10 @@ test('ends a bar at the number of attempted messages', async () => {
   const unit = (Math.max(...places) - Math.min(...places)) / 6
   const total = sizes.reduce((sum, size) => sum + Number(size), 0)
   expect(total / unit).toBeCloseTo(6, 0)
-  expect(pageErrors).toEqual([])
 })
 
 test('counts a message that is read first as delivered by then', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const [delivered, read] = [await send(account), await send(account)]
   await report(delivered, 'delivered', 7)
   // WhatsApp can report a message as read without reporting its delivery.
@@ -194,11 +189,10 @@ test('counts a message that is read first as delivered by then', async () => {
 
   await page.getByText('100.0% delivered within 10 seconds.').waitFor()
   expect(await page.getByText('WhatsApp reported the delivery time of').count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows delivery times by bucket', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   await page.getByText('50.0% delivered within 10 seconds.').waitFor()
@@ -208,11 +202,10 @@ test('shows delivery times by bucket', async () => {
     ['5 to 10 s', '1', '50.0%'],
     ['1 to 5 min', '1', '50.0%'],
   ])
-  expect(pageErrors).toEqual([])
 })
 
 test('shows a first message and its status changes without a reload', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const message = await send(account)
   await openOfAccount('overview')
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
@@ -234,11 +227,10 @@ test('shows a first message and its status changes without a reload', async () =
   await latest.getByRole('link').click()
   await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
   expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/messages/${message.messageId}`)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows only the five latest messages', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   for (let count = 1; count <= 6; count++) await send(account)
   await openOfAccount('overview')
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
@@ -251,11 +243,10 @@ test('shows only the five latest messages', async () => {
   await expect.poll(() => link.getAttribute('href')).toContain(String(period))
   await link.click()
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows costs and failures before the next steps, of which the message of the sandbox is none', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await sendFirstMessage(dashboard.server.deps, account.accountId)
   await openOfAccount('overview')
   const nextSteps = page.getByRole('region', { name: 'Next steps' })
@@ -275,11 +266,10 @@ test('shows costs and failures before the next steps, of which the message of th
   await nextSteps.getByText('Receive statuses').waitFor()
   expect(await nextSteps.getByRole('listitem').count()).toBe(1)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('changes the period by keyboard and keeps it on reload', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   await openOfAccount('overview')
   const table = page.getByRole('table', { name: 'Messages by day, in UTC' })
@@ -302,11 +292,10 @@ test('changes the period by keyboard and keeps it on reload', async () => {
   expect(await week.isChecked()).toBe(true)
   await page.getByText('90 days').click()
   await expect.poll(() => table.getByRole('row').count()).toBe(91)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the change against the previous period in words', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   const count = (ago: number, status: MessageStatus, accepted: boolean, of: number) =>
     sql`
@@ -344,11 +333,10 @@ test('shows the change against the previous period in words', async () => {
   // A small difference between few messages is not significant.
   expect(tones).toEqual(['neutral', 'bad', 'bad', 'neutral', 'bad', 'neutral'])
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test.each(['en-US', 'es-MX'])('fits the figures into their tiles at every width in %s', async (language) => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await page.addInitScript(`Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`)
   const count = (ago: number, status: MessageStatus, accepted: boolean, of: number) =>
     sql`
@@ -376,7 +364,6 @@ test.each(['en-US', 'es-MX'])('fits the figures into their tiles at every width 
   const arrows = page.locator('dl > div dd[data-tone] svg')
   expect(await arrows.count()).toBe(6)
   for (const arrow of await arrows.all()) expect((await arrow.boundingBox())?.width).toBe(14)
-  expect(pageErrors).toEqual([])
 })
 
 /** The texts of tiles that reach into the padding of their tile. */
@@ -395,7 +382,7 @@ const findOverflowing = `[...document.querySelectorAll('dl > div')].flatMap((til
 const range = (days: number, until: number) => `${abbreviateDay(daysAgo(days))} – ${describeDay(daysAgo(until))}`
 
 test('compares any two periods, which are kept on reload', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   const fields = (name: string) => page.getByRole('group', { name }).locator('input')
@@ -427,11 +414,10 @@ test('compares any two periods, which are kept on reload', async () => {
   await description.waitFor()
   await page.getByText('7 days').click()
   await expect.poll(() => new URL(page.url()).search).toBe('?days=7')
-  expect(pageErrors).toEqual([])
 })
 
 test('shows this month, last week and last month, and keeps them on reload', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   await page.getByRole('button', { name: 'Dates' }).click()
@@ -457,11 +443,10 @@ test('shows this month, last week and last month, and keeps them on reload', asy
   expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByText('7 days').click()
   await page.getByRole('button', { name: 'Dates', exact: true }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the last 24 hours by hour', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   await page.getByText('24 hours', { exact: true }).click()
@@ -470,11 +455,10 @@ test('shows the last 24 hours by hour', async () => {
   await expect.poll(() => rows.count()).toBe(25)
   expect(new URL(page.url()).search).toBe('?hours=24')
   expect((await readFigures(page))['Attempted']?.[0]).toBe('6')
-  expect(pageErrors).toEqual([])
 })
 
 test('shows both hours of the same name when the clocks go back, and no row of them afterwards', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await page.route(/overview\.get/, async (route) => {
     const response = await route.fetch()
@@ -490,11 +474,10 @@ test('shows both hours of the same name when the clocks go back, and no row of t
   await page.getByText('7 days', { exact: true }).click()
 
   await expect.poll(() => rows.count()).toBe(1 + 7)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the breakdown and no hole beside failure reasons at every width', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   await openOfAccount('overview')
   for (const width of [390, 768, 1024, 1200, 1440]) {
@@ -506,11 +489,10 @@ test('shows the breakdown and no hole beside failure reasons at every width', as
     ['Failure reasons', 'Breakdown'].map((title) => page.getByRole('region', { name: title }).boundingBox()),
   )
   expect((breakdown?.y ?? NaN) - (failures?.y ?? NaN) - (failures?.height ?? NaN)).toBeLessThan(50)
-  expect(pageErrors).toEqual([])
 })
 
 test('breaks messages down by template, number and country', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await account.trpc.message.send.mutate({ to: '4915112345678', template: 'hello_world', language: 'en_US' })
   await dashboard.server.deps.db
@@ -543,11 +525,10 @@ test('breaks messages down by template, number and country', async () => {
   await page.getByRole('link', { name: 'hello_world' }).click()
   await page.getByText('1 message', { exact: true }).waitFor()
   expect(new URL(page.url()).searchParams.get('template')).toBe('hello_world')
-  expect(pageErrors).toEqual([])
 })
 
 test('sorts the breakdown by failed messages and links to them', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   await send(account)
   await send(account)
@@ -575,11 +556,10 @@ test('sorts the breakdown by failed messages and links to them', async () => {
     .click()
   await page.getByText('2 messages', { exact: true }).waitFor()
   expect(new URL(page.url()).searchParams.get('whatsAppAccountId')).toBe(account.whatsAppAccountId)
-  expect(pageErrors).toEqual([])
 })
 
 test('links the figures of failed messages to those messages', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
   for (const [name, chip, count] of [
@@ -591,11 +571,10 @@ test('links the figures of failed messages to those messages', async () => {
     await page.getByText(count, { exact: true }).waitFor()
     await page.goBack()
   }
-  expect(pageErrors).toEqual([])
 })
 
 test('lists what needs attention, and confirms once everything is fixed', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   const { db } = dashboard.server.deps
   await openOfAccount('overview')
@@ -617,11 +596,10 @@ test('lists what needs attention, and confirms once everything is fixed', async 
   await page.getByText('Everything is in order.').waitFor()
   expect(await section.count()).toBe(0)
   expect(await page.getByRole('link', { name: /needs attention/ }).count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test('lets an owner change the time zone of days', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   await openOfAccount('overview')
   await page.getByRole('button', { name: 'Change time zone' }).click()
@@ -643,21 +621,19 @@ test('lets an owner change the time zone of days', async () => {
   const change = await page.getByRole('button', { name: 'Change time zone' }).boundingBox()
   const lists = await page.getByText(/^Other pages show times in the time zone of your computer/).boundingBox()
   expect(lists?.y).toBeGreaterThanOrEqual((change?.y ?? 0) + (change?.height ?? 0) - 4)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows viewers the time zone without a way to change it', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer' })
   await send(account)
   await openOfAccount('overview')
 
   await page.getByText('By the time they were recorded, in UTC.').waitFor()
   expect(await page.getByRole('button', { name: 'Change time zone' }).count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows a new account where to start', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('overview')
   await page.getByText('Send your first message').waitFor()
   expect(await page.getByRole('radiogroup').count()).toBe(0)
@@ -666,11 +642,10 @@ test('shows a new account where to start', async () => {
   await page.getByRole('link', { name: 'Open Public API' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('reports a failed request and retries it', async () => {
-  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, context, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   await context.route('**/settings.overview.get*', (route) => route.fulfill({ status: 404, body: 'not ours' }))
   await openOfAccount('overview')
@@ -682,11 +657,10 @@ test('reports a failed request and retries it', async () => {
 
   await page.locator(bars).first().waitFor()
   expect(await alert.count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test('loads the chart library only on pages with a chart', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   const requestedUrls: string[] = []
   page.on('request', (request) => requestedUrls.push(request.url()))
@@ -698,7 +672,6 @@ test('loads the chart library only on pages with a chart', async () => {
 
   await page.locator(bars).first().waitFor()
   expect(requestedUrls.filter((url) => url.includes('chart'))).not.toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test.each([
@@ -707,12 +680,11 @@ test.each([
   { colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const)('the overview is accessible in $colorScheme at $viewport.width px', async ({ colorScheme, viewport }) => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ colorScheme, viewport })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ colorScheme, viewport })
   await seedMessages(account)
   await openOfAccount('overview?days=90')
   await page.locator(bars).first().waitFor()
 
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
-  expect(pageErrors).toEqual([])
 })

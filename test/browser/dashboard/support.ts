@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
@@ -28,8 +28,6 @@ interface VisitOptions {
 export interface Visit {
   context: BrowserContext
   page: Page
-  /** Requests to other hosts, content security policy violations and errors. Expected to stay empty. */
-  pageErrors: string[]
   /** Opens a page of the dashboard, such as `/sign-in`. */
   open(path: string): Promise<void>
 }
@@ -43,12 +41,15 @@ export interface SignedInVisit extends Visit {
 
 export const password = 'correct horse battery staple'
 
-/** Starts a server with a fresh build of the dashboard, and a browser. */
-export async function startDashboard(options?: TestServerOptions): Promise<DashboardBrowser> {
+/** Starts a server with a fresh build of the dashboard, and a browser. Pages may send requests to `otherOrigins`. */
+export async function startDashboard(
+  options?: TestServerOptions,
+  otherOrigins: string[] = [],
+): Promise<DashboardBrowser> {
   await buildDashboard()
   const [browser, server] = await Promise.all([launchChromium(), startTestServer(options)])
   const contexts = new Contexts(browser, server.url)
-  const visit = (options: VisitOptions = {}) => startVisit(contexts, server, options)
+  const visit = (options: VisitOptions = {}) => startVisit(contexts, [server.url, ...otherOrigins], options)
   return {
     server,
     visit,
@@ -112,29 +113,34 @@ class Contexts {
   }
 }
 
+/** The test fails if the page sends requests to another host, violates the content security policy or logs an error. */
 async function startVisit(
   contexts: Contexts,
-  server: TestServer,
+  origins: [string, ...string[]],
   { colorScheme = 'light', viewport = { width: 1280, height: 900 }, outlivesTest = false }: VisitOptions,
 ): Promise<Visit> {
   const context = await (outlivesTest ? contexts.create() : contexts.lease())
   const page = await context.newPage()
-  if (!outlivesTest) onTestFinished(({ task }) => showIfFailed(task.result?.state, page))
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme })
   const pageErrors: string[] = []
+  if (!outlivesTest) {
+    onTestFinished(() => expect(pageErrors).toEqual([]))
+    onTestFinished(({ task }) => showIfFailed(task.result?.state, page))
+  }
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) pageErrors.push(`asks ${request.url()}`)
+    if (protocol !== 'data:' && protocol !== 'blob:' && !origins.includes(origin))
+      pageErrors.push(`asks ${request.url()}`)
   })
   page.on('console', (message) => {
     const text = message.text()
-    // The browser logs every 4xx response, which tests may expect.
-    if (/^Failed to load resource: .* status of 4\d\d/.test(text)) return
+    // The browser logs every 4xx response, those of a busy server and broken connections, which tests may expect.
+    if (/^Failed to load resource: (.* status of (4\d\d|503)|net::ERR_)/.test(text)) return
     if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(text)
   })
   page.on('pageerror', (error) => pageErrors.push(error.message))
-  return { context, page, pageErrors, open: async (path) => void (await page.goto(`${server.url}/settings${path}`)) }
+  return { context, page, open: async (path) => void (await page.goto(`${origins[0]}/settings${path}`)) }
 }
 
 /** Prints the page that a failed test saw. */

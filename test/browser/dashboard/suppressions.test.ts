@@ -13,7 +13,7 @@ afterAll(async () => {
 })
 
 test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s', async (colorScheme) => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('suppressions')
   await page.getByText('Nobody has opted out').waitFor()
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
@@ -56,11 +56,10 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   await page.getByRole('dialog').getByRole('button', { name: 'Send again to everybody' }).click()
   await page.getByRole('checkbox', { name: 'Utility', checked: false }).waitFor()
   expect((await account.post('/api/v1/message/send', utility)).statusCode).toBe(200)
-  expect(pageErrors).toEqual([])
 })
 
 test('says how many recipients of a long list were added before a request failed', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions#add')
   const numbers = Array.from({ length: 1001 }, (_, index) => `3460000${String(index).padStart(4, '0')}`)
   let requests = 0
@@ -73,11 +72,10 @@ test('says how many recipients of a long list were added before a request failed
 
   await page.getByText(/1 recipient added\. 1,?000 already on the list\./).waitFor()
   expect((await account.trpc.suppression.list.query({ to: '34600001000' })).items).toHaveLength(1)
-  expect(pageErrors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([])
 })
 
 test('keeps a category that another owner stopped meanwhile', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions')
   await page.getByRole('checkbox', { name: 'Utility' }).click()
   const { deps } = dashboard.server
@@ -87,11 +85,10 @@ test('keeps a category that another owner stopped meanwhile', async () => {
 
   await page.getByRole('checkbox', { name: 'Authentication', checked: true }).waitFor()
   await page.getByRole('checkbox', { name: 'Utility', checked: true }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('rejects numbers without their country code, and says how to complete them', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions#add')
   const field = page.getByLabel('Recipients to add')
   for (const typed of ['212 555 1234', '+34 600 000 001\n212 555 1234']) {
@@ -101,11 +98,10 @@ test('rejects numbers without their country code, and says how to complete them'
     expect(await field.getAttribute('aria-invalid')).toBe('true')
   }
   expect((await account.trpc.suppression.list.query({})).items).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('suppresses all messages to one recipient', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions#add')
   await page.getByLabel('Recipients to add').fill('+34 600 000 004')
   await page.getByText('Still sent: order notices and one-time codes.').waitFor()
@@ -118,11 +114,10 @@ test('suppresses all messages to one recipient', async () => {
   const code = { to: '34600000004', template: 'login_code', language: 'en', code: '481516' }
   expect((await account.post('/api/v1/message/send', code)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('adds, finds and removes the user ID of someone who hides the number', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions#add')
   await page.getByLabel('Recipients to add').fill('ES.2041776300912345\n+34 600 000 005')
   await page.getByRole('button', { name: 'Add to list' }).click()
@@ -135,21 +130,19 @@ test('adds, finds and removes the user ID of someone who hides the number', asyn
   await page.getByText('ES.2041776300912345 removed.').waitFor()
 
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: '34600000005' }])
-  expect(pageErrors).toEqual([])
 })
 
 test('shows owners the command that erases a person', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('suppressions')
 
   const command = page.getByRole('region', { name: 'Erase a person' }).getByRole('textbox', { name: 'Command' })
   expect(await command.inputValue()).toBe(`waybill recipient erase NUMBER --account ${account.accountId}`)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('stops messages to a user ID from its message', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const variables = { '1': 'Ada', '2': 'W' }
   const sent = await account.trpc.message.send.mutate({
     recipient: 'ES.2041776300912346',
@@ -165,12 +158,11 @@ test('stops messages to a user ID from its message', async () => {
   await page.getByText('ES.2041776300912346 is on the suppression list now.').waitFor()
 
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: 'ES.2041776300912346' }])
-  expect(pageErrors).toEqual([])
 })
 
 test('shows viewers the list without actions, also on a phone', async () => {
   const viewport = { width: 390, height: 844 }
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer', viewport })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer', viewport })
   await account.trpc.suppression.add.mutate({ to: '34600000009' })
   await openOfAccount('suppressions')
 
@@ -180,5 +172,4 @@ test('shows viewers the list without actions, also on a phone', async () => {
   await page.getByRole('region', { name: 'Stopped categories' }).getByText('Viewers have read-only access.').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })

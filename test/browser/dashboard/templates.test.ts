@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 test('finds templates by name and status and explains why some cannot be sent', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   dashboard.server.simulator.templatesOf(account.wabaId).remove('invoice_ready', 'en')
   await account.template({
     name: 'invoice_ready',
@@ -43,21 +43,19 @@ test('finds templates by name and status and explains why some cannot be sent', 
     .filter({ hasText: 'Approved, not sendable' })
     .getByText('Cannot be sent: its button of type ORDER_DETAILS requires a parameter that Waybill does not know.')
     .waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('opens a template by a click anywhere in its row', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('row').filter({ hasText: 'spring_sale' }).getByRole('cell').last().click()
 
   await page.getByRole('dialog', { name: 'spring_sale' }).waitFor()
   expect(new URL(page.url()).searchParams.get('name')).toBe('spring_sale')
-  expect(pageErrors).toEqual([])
 })
 
 test('syncs the current templates from WhatsApp', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
   dashboard.server.simulator.templatesOf(account.wabaId).add({ name: 'brand_new', body: 'New.' })
@@ -67,11 +65,10 @@ test('syncs the current templates from WhatsApp', async () => {
   await page.getByRole('link', { name: 'brand_new' }).waitFor()
   await page.getByText('Synced 17 templates from WhatsApp, 15 approved.').waitFor()
   await page.getByText('Last synced just now').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('marks a template whose category WhatsApp will change', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   dashboard.server.simulator
     .templatesOf(account.wabaId)
     .set('order_shipped', 'en', { category: 'UTILITY', correct_category: 'MARKETING' })
@@ -82,11 +79,10 @@ test('marks a template whose category WhatsApp will change', async () => {
   await row.getByRole('link', { name: 'order_shipped' }).click()
 
   await page.getByRole('alert').getByText('WhatsApp announced this change.').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the templates of another WhatsApp account', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const wabaId = `9${account.wabaId}`
   await account.addWhatsAppAccount({ wabaId, phoneNumberId: `6${account.phoneNumberId}` })
   dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
@@ -100,11 +96,10 @@ test('shows the templates of another WhatsApp account', async () => {
   await page.getByRole('link', { name: 'of_the_other' }).click()
   await page.getByRole('figure').getByText('Other.').waitFor()
   expect(new URL(page.url()).searchParams.get('account')).toMatch(/^wa_/)
-  expect(pageErrors).toEqual([])
 })
 
 test('updates the preview with WhatsApp formatting', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await account.template({
     name: 'formatted',
     components: [
@@ -132,11 +127,10 @@ test('updates the preview with WhatsApp formatting', async () => {
   expect(await preview.getByRole('listitem').allTextContents()).toEqual(['Stop'])
   await page.getByLabel('{{2}}').fill('')
   await preview.locator('mark').getByText('{{2}}').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('sends a test and links to its message', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'appointment_reminder' }).click()
   await page.getByLabel('{{first_name}}').fill('Grace')
@@ -153,22 +147,20 @@ test('sends a test and links to its message', async () => {
   await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)
   const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
   expect(JSON.stringify(sent?.body)).toContain('Grace')
-  expect(pageErrors).toEqual([])
 })
 
 test.each(sendableDemoTemplates)('sends a prefilled test of $name ($language)', async ({ name, language }) => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount(`templates?name=${name}&language=${language}`)
   await page.getByLabel('Your phone number').fill('34600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('WhatsApp accepted the message').waitFor()
 
   expect((await account.trpc.message.list.query({})).items).toMatchObject([{ template: name, status: 'sent' }])
-  expect(pageErrors).toEqual([])
 })
 
 test('sends a test with a file from this device in the header', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('templates?name=invoice_ready&language=en')
   const choose = (name: string, buffer: Buffer) =>
     page.locator('input[type=file]').setInputFiles({ name, mimeType: 'image/png', buffer })
@@ -187,11 +179,10 @@ test('sends a test with a file from this device in the header', async () => {
   expect(JSON.stringify(sent?.body)).toMatch(/"image":\{"id":"\d+"/)
   await page.getByRole('button', { name: 'Remove file' }).click()
   expect(await page.getByLabel('Header image link').inputValue()).toBe('')
-  expect(pageErrors).toEqual([])
 })
 
 test('shows the problem of a header, a button or a code beside its field', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   for (const { name, label, value, problem } of [
     { name: 'order_delayed', label: 'Header text', value: '', problem: 'Must not be empty.' },
     { name: 'invoice_ready', label: 'Header image link', value: 'a.png', problem: /^Must be a public http or https/ },
@@ -206,11 +197,10 @@ test('shows the problem of a header, a button or a code beside its field', async
     expect(await page.getByLabel(label).getAttribute('aria-invalid')).toBe('true')
   }
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('shows field errors of a test and links a failed test to its message', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('templates?name=order_shipped&language=en')
   const number = page.getByLabel('Your phone number')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -247,11 +237,10 @@ test('shows field errors of a test and links a failed test to its message', asyn
   await page.getByRole('link', { name: 'View message' }).click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
-  expect(pageErrors).toEqual([])
 })
 
 test('shows why a test failed that WhatsApp had accepted', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('templates?name=hello_world&language=en_US')
   await page.getByLabel('Your phone number').fill('34600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -262,7 +251,6 @@ test('shows why a test failed that WhatsApp had accepted', async () => {
 
   await page.getByRole('alert').getByText('The message cannot reach this recipient.').waitFor()
   expect(await page.getByText('WhatsApp accepted the message').count()).toBe(0)
-  expect(pageErrors).toEqual([])
 })
 
 test.each([
@@ -279,7 +267,7 @@ test.each([
     says: /^Este destinatario está en la lista .* añadido manualmente/,
   },
 ])('says in $locale why a number gets no test', async ({ locale, label, send, says }) => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await page.addInitScript(`localStorage.setItem('waybill-language', '${locale}')`)
   await account.trpc.suppression.add.mutate({ to: '34600111223', allMessages: true })
   await openOfAccount('templates?name=hello_world&language=en_US')
@@ -288,11 +276,10 @@ test.each([
 
   await page.getByText(says).waitFor()
   expect(await page.getByLabel(label).getAttribute('aria-invalid')).toBe('true')
-  expect(pageErrors).toEqual([])
 })
 
 test('shows a test without a response as pending', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('templates?name=hello_world&language=en_US')
   // The simulator drops the connection.
   await page.getByLabel('Your phone number').fill('15559000004')
@@ -303,11 +290,10 @@ test('shows a test without a response as pending', async () => {
   await page.getByRole('link', { name: 'View message' }).click()
   await page.getByRole('heading', { level: 1, name: 'Message to +15559000004' }).waitFor()
   await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('removes a closed template from the URL and reports an unknown one', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'hello_world' }).click()
   await page.getByText('This template has no variables.').waitFor()
@@ -317,11 +303,10 @@ test('removes a closed template from the URL and reports an unknown one', async 
 
   await openOfAccount('templates?name=gone&language=en')
   await page.getByText('Template not found').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('links to WhatsApp accounts if there are none', async () => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await dashboard.server.database.db
     .deleteFrom('whatsapp_accounts')
     .where('account_id', '=', account.accountId)
@@ -330,11 +315,10 @@ test('links to WhatsApp accounts if there are none', async () => {
   await page.getByRole('link', { name: 'Go to WhatsApp accounts' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'WhatsApp accounts' }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('lets a viewer see templates but neither sync nor send', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, openOfAccount } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('templates?name=order_shipped&language=en')
   await page.getByRole('figure').getByText('Hello Ada, your order A-1024 is on its way.').waitFor()
   const send = page.getByRole('button', { name: 'Send test' })
@@ -344,7 +328,6 @@ test('lets a viewer see templates but neither sync nor send', async () => {
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.getByRole('button', { name: 'Sync now' }).getAttribute('aria-disabled')).toBe('true')
-  expect(pageErrors).toEqual([])
 })
 
 test.each([
@@ -352,7 +335,7 @@ test.each([
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const)('the page and its drawer are accessible in $colorScheme at $viewport.width px', async (options) => {
-  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn(options)
+  const { page, openOfAccount, account } = await dashboard.signedIn(options)
   await account.addWhatsAppAccount()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
@@ -365,5 +348,4 @@ test.each([
   await page.getByText(/^This number has only 2 digits/).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  expect(pageErrors).toEqual([])
 })

@@ -38,7 +38,7 @@ function sectionOf(page: Page, title: string) {
 }
 
 test('adds an endpoint, tests it and rotates its secret with an overlap', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await openOfAccount('webhooks')
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const dialog = page.getByRole('dialog')
@@ -84,11 +84,10 @@ test('adds an endpoint, tests it and rotates its secret with an overlap', async 
   await secret.getByRole('button', { name: 'Hide' }).click()
   await secret.getByRole('button', { name: 'Reveal' }).waitFor()
   expect(await page.content()).not.toContain(second)
-  expect(pageErrors).toEqual([])
 })
 
 test('edits an endpoint and keeps its secret', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const { endpointId, secret } = await addEndpoint(dashboard.server.deps, account.accountId, {
     url: `${receiver.url}/before?token=hush`,
     events: ['message.failed'],
@@ -122,11 +121,10 @@ test('edits an endpoint and keeps its secret', async () => {
   const [event] = receiver.at('/after')
   expect(event && isSignedBy(secret, event)).toBe(true)
   expect(event?.headers).toMatchObject({ 'x-token': 'new', 'x-shop': '1' })
-  expect(pageErrors).toEqual([])
 })
 
 test('rejects limits that are out of range, and keeps the input', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/limits` })
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -145,11 +143,10 @@ test('rejects limits that are out of range, and keeps the input', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click()
 
   await page.getByText('7 concurrent').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows why an endpoint fails, on its page and in the list', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   receiver.behave(respond(401), '/forbidden')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, {
     url: `${receiver.url}/forbidden`,
@@ -181,11 +178,10 @@ test('shows why an endpoint fails, on its page and in the list', async () => {
   await card.getByText('No recent successful deliveries').waitFor()
   await card.getByRole('link', { name: 'See the deliveries' }).click()
   await page.getByRole('region', { name: 'Deliveries' }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows a failed attempt with its payload and retries the delivery', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   receiver.behave(respond(500), '/flaky')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
   await openOfAccount(`webhooks/${endpointId}`)
@@ -218,11 +214,10 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   await failing.waitFor({ state: 'detached' })
   await deliveries.getByText('Failed', { exact: true }).click()
   await deliveries.getByText('No failed deliveries.').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('groups failures by response and redelivers those of one group', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   receiver.behave(respond(500), '/grouped')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/grouped` })
   for (let sent = 0; sent < 3; sent += 1) await deliver(account)
@@ -267,11 +262,10 @@ test('groups failures by response and redelivers those of one group', async () =
       ),
     })
     .waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows deliveries that look the same in one row', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/same` })
   for (let sent = 0; sent < 4; sent += 1) await deliver(account)
   // All within one hour, at any time of the test run.
@@ -293,11 +287,10 @@ test('shows deliveries that look the same in one row', async () => {
   await rows.first().click()
   await deliveries.getByText('Attempt 1', { exact: true }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 })
 
 test('keeps a delivery open that would share its row with a new one', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/read` })
   await deliver(account)
   await openOfAccount(`webhooks/${endpointId}`)
@@ -310,7 +303,6 @@ test('keeps a delivery open that would share its row with a new one', async () =
 
   await expect.poll(() => rows.count()).toBe(2)
   expect(await deliveries.getByText('Attempt 1', { exact: true }).count()).toBe(1)
-  expect(pageErrors).toEqual([])
 })
 
 async function openRedelivery(page: Page) {
@@ -319,7 +311,7 @@ async function openRedelivery(page: Page) {
 }
 
 test('redelivers the events that an endpoint missed', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await deliver(account)
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/missed` })
@@ -336,11 +328,10 @@ test('redelivers the events that an endpoint missed', async () => {
   await dialog.getByText('Nothing to redeliver.').waitFor()
   await dialog.getByLabel('Events created since').fill('2999-01-01T00:00')
   await dialog.getByText('The time must be in the past.').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('shows how many deliveries have waited since before the chosen time', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   const { deps } = dashboard.server
   receiver.behave(respond(500), '/early')
   const { endpointId } = await addEndpoint(deps, account.accountId, { url: `${receiver.url}/early` })
@@ -364,11 +355,10 @@ test('shows how many deliveries have waited since before the chosen time', async
     .getByLabel('Events created since')
     .fill(new Date(createdAt.getTime() - 60_000).toISOString().slice(0, 16))
   await dialog.getByText('2 deliveries waiting.', { exact: true }).waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('stops a redelivery between two batches and starts it again', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
   await openOfAccount(`webhooks/${endpointId}`)
@@ -394,11 +384,10 @@ test('stops a redelivery between two batches and starts it again', async () => {
   await page.unroute('**/settings.webhook.recover')
   await dialog.getByRole('button', { name: 'Start again' }).click()
   await dialog.getByText('1 delivery queued. The list of deliveries').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('disables, enables and removes an endpoint', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { page, openOfAccount, account } = await dashboard.signedIn()
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/paused` })
   await openOfAccount('webhooks')
   await page.getByRole('article').getByRole('link').click()
@@ -416,11 +405,10 @@ test('disables, enables and removes an endpoint', async () => {
   await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
   await page.getByText('No endpoints yet').waitFor()
   await page.getByText('Endpoint removed.').waitFor()
-  expect(pageErrors).toEqual([])
 })
 
 test('lets a viewer see an endpoint but not change it', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer' })
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/seen` })
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Reveal' }).waitFor()
@@ -430,7 +418,6 @@ test('lets a viewer see an endpoint but not change it', async () => {
     page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
   )
   expect(await Promise.all(disabled)).toEqual(names.map(() => 'true'))
-  expect(pageErrors).toEqual([])
 })
 
 /** A check of the whole page is slow on a busy machine, and these make five. */
@@ -452,7 +439,7 @@ test(
   accessibleWithin,
 )
 
-async function expectAccessible({ page, openOfAccount, pageErrors, account }: SignedInVisit) {
+async function expectAccessible({ page, openOfAccount, account }: SignedInVisit) {
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   await openOfAccount('webhooks')
   await page.getByText('No endpoints yet').waitFor()
@@ -497,5 +484,4 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   await page.getByRole('button', { name: 'Rotate' }).click()
   await dialog.getByLabel('24 hours').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  expect(pageErrors).toEqual([])
 }

@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { Group, Input, Popover, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Input, Popover, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar } from '@tabler/icons-react'
 import { type SubmitEvent, useState } from 'react'
@@ -7,7 +7,6 @@ import { translate } from '../../language/i18n.ts'
 import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
 import styles from './overview.module.css'
 import { calendarPresets, checkRange, describeDates, type Preset, presets, type Selection } from './period.ts'
-import { Button } from '../../ui/button.tsx'
 
 interface PeriodControlsProps {
   selection: Selection
@@ -46,7 +45,7 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
         <Popover.Target>
           <Button
             variant={dates === undefined ? 'default' : 'light'}
-            icon={IconCalendar}
+            leftSection={<IconCalendar size={16} />}
             aria-label={dates === undefined ? undefined : t`Dates: ${dates}`}
             onClick={toggle}
           >
