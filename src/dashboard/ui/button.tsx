@@ -4,13 +4,19 @@ import { Link, type To } from 'react-router'
 import { translate } from '../language/i18n.ts'
 import { useAccount, viewersHint } from '../session/session.ts'
 
+/** A mutation without input. */
+export interface Change {
+  isPending: boolean
+  mutate: () => void
+}
+
 interface Appearance extends Omit<MantineButtonProps, 'leftSection'> {
   icon?: ComponentType<{ size: number }>
 }
 
 export interface ButtonProps extends Appearance, Omit<ComponentProps<'button'>, keyof MantineButtonProps> {
   /** What a click does. The button shows that it is under way. */
-  change?: { isPending: boolean; mutate: () => void }
+  change?: Change
 }
 
 export function Button({ icon, change, ...button }: ButtonProps) {

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
-import { Button, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Button, type Change } from './button.tsx'
 import { Modal } from './dialog.tsx'
 
 interface ConfirmModalProps {
@@ -13,10 +14,10 @@ interface ConfirmModalProps {
   confirmLabel: string
   /** Red by default, for destructive actions. */
   color?: string
-  pending?: boolean
+  /** What the confirmation does. */
+  change: Change
   /** Whether a choice is still missing. */
   disabled?: boolean
-  onConfirm: () => void
   onClose: () => void
 }
 
@@ -26,9 +27,8 @@ export function ConfirmModal({
   consequence,
   confirmLabel,
   color = 'red.9',
-  pending = false,
+  change,
   disabled = false,
-  onConfirm,
   onClose,
 }: ConfirmModalProps) {
   return (
@@ -38,7 +38,7 @@ export function ConfirmModal({
       </Text>
       <Group justify="flex-end" gap="sm" mt="lg">
         <Button variant="default" onClick={onClose} data-autofocus>{t`Cancel`}</Button>
-        <Button color={color} loading={pending} disabled={disabled} onClick={onConfirm}>
+        <Button color={color} change={change} disabled={disabled}>
           {confirmLabel}
         </Button>
       </Group>

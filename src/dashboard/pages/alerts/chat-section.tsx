@@ -85,8 +85,7 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
         title={t`Remove the chat?`}
         consequence={t`Alerts are no longer posted. To add the chat again, you need its webhook URL.`}
         confirmLabel={t`Remove chat`}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate()}
+        change={remove}
       />
     </>
   )

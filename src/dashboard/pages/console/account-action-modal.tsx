@@ -15,79 +15,42 @@ export interface AccountAction {
 /** Explains an action and asks for confirmation. */
 export function AccountActionModal({ action, onClose }: { action: AccountAction; onClose: () => void }) {
   const { kind, account } = action
+  const { accountId } = account
+  const { done, ...texts } = describe(action)
+  const navigate = useNavigate()
+  const act = useChange({
+    change: (): Promise<unknown> => operatorApi.account[kind].mutate({ accountId }),
+    invalidates: kind === 'view' ? [sessionKey] : [consoleKey, sessionKey],
+    ...(done !== undefined && { done }),
+    onDone: () => (kind === 'view' ? void navigate(`/${accountId}/overview`) : onClose()),
+  })
+  return (
+    <ConfirmModal opened onClose={onClose} {...texts} color={kind === 'suspend' ? 'red.9' : 'waybill'} change={act} />
+  )
+}
+
+function describe({ kind, account: { name } }: AccountAction) {
   switch (kind) {
     case 'view':
-      return <View account={account} onClose={onClose} />
+      return {
+        title: t`View ${name}?`,
+        consequence: t`You can read this account for one hour, including the phone numbers of recipients. You cannot change it, and secrets stay hidden. The audit log shows its members that you opened it, with your email address.`,
+        confirmLabel: t`View account`,
+        done: undefined,
+      }
     case 'suspend':
-      return <Suspend account={account} onClose={onClose} />
+      return {
+        title: t`Suspend ${name}?`,
+        consequence: t`Its API key and all its sends are rejected at once, until an operator resumes the account. Members can still sign in and read, and statuses of earlier messages are still delivered.`,
+        confirmLabel: t`Suspend account`,
+        done: t`${name} is suspended.`,
+      }
     case 'resume':
-      return <Resume account={account} onClose={onClose} />
+      return {
+        title: t`Resume ${name}?`,
+        consequence: t`Its API key and its sends work again at once.`,
+        confirmLabel: t`Resume account`,
+        done: t`${name} is resumed.`,
+      }
   }
-}
-
-interface ActionProps {
-  account: ConsoleAccount
-  onClose: () => void
-}
-
-function View({ account: { accountId, name }, onClose }: ActionProps) {
-  const navigate = useNavigate()
-  const view = useChange({
-    change: () => operatorApi.account.view.mutate({ accountId }),
-    invalidates: [sessionKey],
-    onDone: () => void navigate(`/${accountId}/overview`),
-  })
-  return (
-    <ConfirmModal
-      opened
-      onClose={onClose}
-      title={t`View ${name}?`}
-      consequence={t`You can read this account for one hour, including the phone numbers of recipients. You cannot change it, and secrets stay hidden. The audit log shows its members that you opened it, with your email address.`}
-      confirmLabel={t`View account`}
-      color="waybill"
-      pending={view.isPending}
-      onConfirm={() => view.mutate()}
-    />
-  )
-}
-
-function Suspend({ account: { accountId, name }, onClose }: ActionProps) {
-  const suspend = useChange({
-    change: () => operatorApi.account.suspend.mutate({ accountId }),
-    invalidates: [consoleKey, sessionKey],
-    done: t`${name} is suspended.`,
-    onDone: onClose,
-  })
-  return (
-    <ConfirmModal
-      opened
-      onClose={onClose}
-      title={t`Suspend ${name}?`}
-      consequence={t`Its API key and all its sends are rejected at once, until an operator resumes the account. Members can still sign in and read, and statuses of earlier messages are still delivered.`}
-      confirmLabel={t`Suspend account`}
-      pending={suspend.isPending}
-      onConfirm={() => suspend.mutate()}
-    />
-  )
-}
-
-function Resume({ account: { accountId, name }, onClose }: ActionProps) {
-  const resume = useChange({
-    change: () => operatorApi.account.resume.mutate({ accountId }),
-    invalidates: [consoleKey, sessionKey],
-    done: t`${name} is resumed.`,
-    onDone: onClose,
-  })
-  return (
-    <ConfirmModal
-      opened
-      onClose={onClose}
-      title={t`Resume ${name}?`}
-      consequence={t`Its API key and its sends work again at once.`}
-      confirmLabel={t`Resume account`}
-      color="waybill"
-      pending={resume.isPending}
-      onConfirm={() => resume.mutate()}
-    />
-  )
 }

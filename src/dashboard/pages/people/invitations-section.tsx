@@ -98,8 +98,7 @@ function InvitationRow({ invitation }: { invitation: PendingInvitation }) {
         title={t`Revoke this invitation?`}
         consequence={t`The invitation link for ${email} stops working.`}
         confirmLabel={t`Revoke`}
-        pending={revoke.isPending}
-        onConfirm={() => revoke.mutate()}
+        change={revoke}
       />
     </Item>
   )

@@ -133,8 +133,7 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
         title={t`Become a viewer?`}
         consequence={t`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
         confirmLabel={t`Become a viewer`}
-        pending={setRole.isPending}
-        onConfirm={() => setRole.choose('viewer')}
+        change={{ isPending: setRole.isPending, mutate: () => setRole.choose('viewer') }}
       />
       <ConfirmModal
         opened={confirming === 'removal'}
@@ -146,8 +145,7 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
             : t`${email} loses access to ${accountName} immediately. To return, they need a new invitation.`
         }
         confirmLabel={isYou ? t`Leave` : t`Remove`}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate()}
+        change={remove}
       />
     </>
   )

@@ -84,8 +84,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
           </>
         }
         confirmLabel={t`Replace key`}
-        pending={replace.isPending}
-        onConfirm={() => replace.mutate()}
+        change={replace}
       />
       <ConfirmModal
         opened={confirming === 'revoke'}
@@ -93,8 +92,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         title={t`Revoke the API key?`}
         consequence={t`The key stops working immediately and permanently. Requests are rejected until you generate a new key.`}
         confirmLabel={t`Revoke key`}
-        pending={revoke.isPending}
-        onConfirm={() => revoke.mutate()}
+        change={revoke}
       />
     </Section>
   )

@@ -48,8 +48,7 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
         title={t`Delete all message contents?`}
         consequence={t`What your messages said is deleted and cannot be restored. The messages themselves stay in the log.`}
         confirmLabel={t`Turn off and delete`}
-        pending={change.isPending}
-        onConfirm={() => change.mutate(null)}
+        change={{ isPending: change.isPending, mutate: () => change.mutate(null) }}
       />
     </Section>
   )

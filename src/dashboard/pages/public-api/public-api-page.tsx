@@ -148,8 +148,7 @@ function AccessSwitch({ enabled }: { enabled: boolean }) {
         title={t`Turn off API access?`}
         consequence={t`Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported.`}
         confirmLabel={t`Turn off`}
-        pending={change.isPending}
-        onConfirm={() => change.mutate(false)}
+        change={{ isPending: change.isPending, mutate: () => change.mutate(false) }}
       />
     </>
   )

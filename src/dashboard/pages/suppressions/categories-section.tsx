@@ -36,6 +36,7 @@ export function CategoriesSection() {
     done: t`Stopped categories saved.`,
     onDone: () => setChanging(undefined),
   })
+  const stops = changing !== undefined && !stopped.includes(changing)
   return (
     <Section
       title={t`Stopped categories`}
@@ -64,49 +65,29 @@ export function CategoriesSection() {
           ))}
         </Group>
       )}
-      <ConfirmCategory
-        category={changing}
-        stops={changing !== undefined && !stopped.includes(changing)}
-        pending={save.isPending}
+      <ConfirmModal
+        opened={changing !== undefined}
         onClose={() => setChanging(undefined)}
-        onConfirm={(category, stops) => save.mutate({ category, stops })}
+        {...describeChange({ category: changing ?? 'UTILITY', stops })}
+        {...(!stops && { color: 'waybill' })}
+        change={{ isPending: save.isPending, mutate: () => changing && save.mutate({ category: changing, stops }) }}
       />
     </Section>
   )
 }
 
-interface ConfirmCategoryProps {
-  /** Undefined if the dialog is closed. */
-  category: SuppressedCategory | undefined
-  /** Whether the change stops the category. */
-  stops: boolean
-  pending: boolean
-  onConfirm: (category: SuppressedCategory, stops: boolean) => void
-  onClose: () => void
-}
-
-function ConfirmCategory({ category, stops, pending, onConfirm, onClose }: ConfirmCategoryProps) {
-  const { label, contents } = categories[category ?? 'UTILITY']
+function describeChange({ category, stops }: CategoryChange) {
+  const { label, contents } = categories[category]
   const [name, what] = [translate(label), translate(contents)]
-  return (
-    <ConfirmModal
-      opened={category !== undefined}
-      onClose={onClose}
-      title={stops ? t`Stop ${name} for everybody on the list?` : t`Send ${name} to everybody on the list again?`}
-      consequence={
-        stops ? (
-          <Trans>
-            All suppressed recipients stop getting {what}. To stop all messages to one recipient, add the number with
-            “All messages” instead.
-          </Trans>
-        ) : (
-          <Trans>Suppressed recipients get {what} again, except those whose messages are all stopped.</Trans>
-        )
-      }
-      confirmLabel={stops ? t`Stop for everybody` : t`Send again to everybody`}
-      {...(!stops && { color: 'waybill' })}
-      pending={pending}
-      onConfirm={() => category !== undefined && onConfirm(category, stops)}
-    />
-  )
+  if (stops)
+    return {
+      title: t`Stop ${name} for everybody on the list?`,
+      consequence: t`All suppressed recipients stop getting ${what}. To stop all messages to one recipient, add the number with “All messages” instead.`,
+      confirmLabel: t`Stop for everybody`,
+    }
+  return {
+    title: t`Send ${name} to everybody on the list again?`,
+    consequence: t`Suppressed recipients get ${what} again, except those whose messages are all stopped.`,
+    confirmLabel: t`Send again to everybody`,
+  }
 }

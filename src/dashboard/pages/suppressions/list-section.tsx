@@ -122,8 +122,7 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
         title={t`Remove ${showRecipient(removing ?? '')}?`}
         consequence={t`This recipient will receive all messages again, marketing too. Remove them only with their consent. If the recipient stopped marketing messages in WhatsApp, WhatsApp still rejects those messages.`}
         confirmLabel={t`Remove recipient`}
-        pending={remove.isPending}
-        onConfirm={() => removing !== undefined && remove.mutate(removing)}
+        change={{ isPending: remove.isPending, mutate: () => removing !== undefined && remove.mutate(removing) }}
       />
     </>
   )

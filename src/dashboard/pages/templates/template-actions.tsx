@@ -59,8 +59,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
         title={t`Delete ${name} (${language})?`}
         consequence={t`It can no longer be sent. WhatsApp does not accept a new template with this name and language for several weeks.`}
         confirmLabel={t`Delete template`}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate()}
+        change={remove}
       />
     </Group>
   )

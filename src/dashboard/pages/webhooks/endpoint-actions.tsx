@@ -44,8 +44,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
         title={t`Disable the endpoint?`}
         consequence={t`Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled.`}
         confirmLabel={t`Disable endpoint`}
-        pending={disable.isPending}
-        onConfirm={() => disable.mutate()}
+        change={disable}
       />
     </>
   )
@@ -75,8 +74,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
         title={t`Remove the endpoint?`}
         consequence={t`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}
         confirmLabel={t`Remove endpoint`}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate()}
+        change={remove}
       />
     </>
   )

@@ -127,8 +127,7 @@ function DeactivateModal({ account, opened, onClose, onDeactivated }: Deactivate
         </>
       }
       confirmLabel={t`Deactivate`}
-      pending={deactivate.isPending}
-      onConfirm={() => deactivate.mutate()}
+      change={deactivate}
     />
   )
 }
@@ -169,8 +168,7 @@ function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
         </Stack>
       }
       confirmLabel={t`Remove`}
-      pending={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     />
   )
 }

@@ -192,7 +192,7 @@ function TemplatesStep({ approved, templates: { data, error, refetch }, ...step 
       purpose={t`Only templates that Meta has approved can start a conversation.`}
       note={data && (data.syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`)}
       action={
-        <StepButton isNext={step.isNext} pending={sync.isPending} onClick={() => sync.mutate()}>
+        <StepButton isNext={step.isNext} change={sync}>
           {data?.syncedAt === undefined ? t`Sync templates` : t`Sync again`}
         </StepButton>
       }

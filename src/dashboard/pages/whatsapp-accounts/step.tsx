@@ -10,7 +10,7 @@ import type { Fact } from '../../../../contracts/facts/fact.ts'
 import { useChange } from '../../api/use-change.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/button.tsx'
+import { type Change, ChangeButton } from '../../ui/button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import type { StepState } from './checklist.ts'
@@ -128,16 +128,15 @@ function contains(fact: Fact, part: Fact): boolean {
 
 interface StepButtonProps {
   isNext: boolean
-  pending: boolean
-  onClick: () => void
+  change: Change
   children: ReactNode
 }
 
 /** The action of a step. */
-export function StepButton({ isNext, pending, onClick, children }: StepButtonProps) {
+export function StepButton({ isNext, change, children }: StepButtonProps) {
   return (
     <Group>
-      <ChangeButton size="xs" variant={isNext ? 'filled' : 'default'} loading={pending} onClick={onClick}>
+      <ChangeButton size="xs" variant={isNext ? 'filled' : 'default'} change={change}>
         {children}
       </ChangeButton>
     </Group>
@@ -170,7 +169,7 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
       {...step}
       state={{ ...step.state, findings }}
       action={
-        <StepButton isNext={step.isNext} pending={run.isPending} onClick={() => run.mutate()}>
+        <StepButton isNext={step.isNext} change={run}>
           {step.state.done ? t`${action} again` : action}
         </StepButton>
       }

@@ -77,9 +77,8 @@ function StopMessagesModal({ to, isCategoryStopped, isListed, onClose }: StopMes
         </Stack>
       }
       confirmLabel={t`Stop messages`}
-      pending={add.isPending}
+      change={{ isPending: add.isPending, mutate: () => allMessages !== undefined && add.mutate(allMessages) }}
       disabled={allMessages === undefined}
-      onConfirm={() => allMessages !== undefined && add.mutate(allMessages)}
     />
   )
 }
