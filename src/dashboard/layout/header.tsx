@@ -42,6 +42,8 @@ export const headerHeight = 52
 
 export function Header({ accountId, menu }: HeaderProps) {
   const { sandbox, accounts } = useUser()
+  // The account that the navigation links to.
+  const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
   return (
     <AppShell.Header>
       {sandbox && <SandboxRibbon />}
@@ -56,10 +58,10 @@ export function Header({ accountId, menu }: HeaderProps) {
             aria-expanded={menu.opened}
           />
           <Logo compact={accounts.length > 1} />
-          <AccountSwitcher accountId={accountId} />
+          {current && <AccountSwitcher current={current} />}
         </Group>
         <Group gap="sm" wrap="nowrap">
-          <Search accountId={accountId} />
+          {current && <OpenButton accountId={current.accountId} />}
           <UserMenu />
         </Group>
       </Group>
@@ -67,20 +69,11 @@ export function Header({ accountId, menu }: HeaderProps) {
   )
 }
 
-/** Searches the account that the navigation links to. */
-function Search({ accountId }: { accountId: string | undefined }) {
-  const { accounts } = useUser()
-  const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
-  return current && <OpenButton accountId={current.accountId} />
-}
-
 /** The account name, as a menu if there are several accounts. */
-function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
+function AccountSwitcher({ current }: { current: { accountId: string; name: string } }) {
   const { accounts } = useUser()
   const navigate = useNavigate()
   const section = useLocation().pathname.split('/')[2] ?? ''
-  const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
-  if (!current) return null
   if (accounts.length === 1)
     return (
       <Text c="dimmed" size="sm" truncate pl="xs" visibleFrom="xs">

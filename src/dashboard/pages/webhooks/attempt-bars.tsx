@@ -29,9 +29,9 @@ export function AttemptBars({ slots, shows, height, hovered, onHover }: AttemptB
           onPointerEnter={() => onHover?.(index)}
         >
           {partsOf(slot, shows).map(
-            ({ part, value }) =>
+            ({ background, value }) =>
               value > 0 && (
-                <div key={part} data-part={part} style={{ height: `${(value / highest) * 100}%`, minHeight: 2 }} />
+                <div key={background} style={{ background, height: `${(value / highest) * 100}%`, minHeight: 2 }} />
               ),
           )}
         </div>
@@ -44,13 +44,13 @@ function valueOf({ attempts, averageMilliseconds = 0 }: AttemptSlot, shows: Show
   return shows === 'attempts' ? attempts : averageMilliseconds
 }
 
-/** The parts of a bar from top to bottom. */
-function partsOf(slot: AttemptSlot, shows: Shown): { part: string; value: number }[] {
+/** The parts of a bar from top to bottom, in the colours of delivered and refused messages on the overview. */
+function partsOf(slot: AttemptSlot, shows: Shown): { background: string; value: number }[] {
   const { attempts, succeeded } = slot
-  if (shows === 'time') return [{ part: 'time', value: valueOf(slot, shows) }]
+  if (shows === 'time') return [{ background: 'var(--waybill-time)', value: valueOf(slot, shows) }]
   return [
-    { part: 'failed', value: attempts - succeeded },
-    { part: 'succeeded', value: succeeded },
+    { background: 'var(--waybill-refused)', value: attempts - succeeded },
+    { background: 'var(--waybill-delivered)', value: succeeded },
   ]
 }
 
