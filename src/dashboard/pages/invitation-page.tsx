@@ -180,9 +180,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
         )}
         {/* Without it, password managers store the person's name as the username. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
-        {!setsPassword && (
-          <TextInput label={t`Your name`} autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
-        )}
+        {!setsPassword && <TextInput label={t`Your name`} autoComplete="name" {...form.getInputProps('name')} />}
         {choosesPassword ? (
           <>
             <PasswordField
@@ -193,7 +191,6 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
                   : t`At least 12 characters. If you can already sign in here, enter your current password.`
               }
               autoComplete="new-password"
-              key={form.key('password')}
               {...form.getInputProps('password')}
             />
             <Button type="submit" loading={accept.isPending}>

@@ -125,6 +125,11 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
   })
   const { values } = form
   const field = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name) })
+  const number = (name: keyof typeof ranges) => ({
+    ...ranges[name],
+    inputWrapperOrder: descriptionBelow,
+    ...field(name),
+  })
   const toggle = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name, { type: 'checkbox' }) })
   const submit = form.onSubmit((changed) => save.submit(toRules(changed, rules)))
   return (
@@ -138,16 +143,12 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
               <WholeNumberField
                 label={t`Failure rate in percent`}
                 description={t`Of the messages of the last hour: 1 to 100.`}
-                {...ranges.failureRatePercent}
-                inputWrapperOrder={descriptionBelow}
-                {...field('failureRatePercent')}
+                {...number('failureRatePercent')}
               />
               <WholeNumberField
                 label={t`Minimum number of messages`}
                 description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
-                {...minRange}
-                inputWrapperOrder={descriptionBelow}
-                {...field('failureRateMinMessages')}
+                {...number('failureRateMinMessages')}
               />
             </SimpleGrid>
           )}
@@ -157,9 +158,7 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
               maw={250}
               label={t`Delay in minutes`}
               description={t`Of the oldest waiting delivery: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)}.`}
-              inputWrapperOrder={descriptionBelow}
-              {...ranges.deliveryLagMinutes}
-              {...field('deliveryLagMinutes')}
+              {...number('deliveryLagMinutes')}
             />
           )}
           <Switch label={t`Alert if no statuses arrive`} {...toggle('noStatus')} />
@@ -168,9 +167,7 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
               maw={250}
               label={t`Messages without a status`}
               description={t`Of the last hour, accepted at least ten minutes ago: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
-              inputWrapperOrder={descriptionBelow}
-              {...noStatusRange}
-              {...field('noStatusMinMessages')}
+              {...number('noStatusMinMessages')}
             />
           )}
           <Switch
@@ -194,9 +191,7 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
               maw={250}
               label={t`Hours between repetitions`}
               description={t`1 to ${ranges.repeatHours.max}.`}
-              {...ranges.repeatHours}
-              inputWrapperOrder={descriptionBelow}
-              {...field('repeatHours')}
+              {...number('repeatHours')}
             />
           )}
           <Group>

@@ -113,7 +113,6 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
           label={t`Your password`}
           autoComplete="current-password"
           data-autofocus
-          key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />
         <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>{t`Turn off`}</FormActions>

@@ -65,7 +65,6 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
           label={t`Your password`}
           autoComplete="current-password"
           ref={takeFocus}
-          key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />
         <Group gap="sm">
@@ -165,7 +164,6 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
         <CodeField
           label={t`Code from the app`}
           description={t`Six digits that change every 30 seconds.`}
-          key={form.key('code')}
           {...form.getInputProps('code')}
         />
         <Group gap="sm">

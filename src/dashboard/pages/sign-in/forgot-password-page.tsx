@@ -67,13 +67,7 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
       <Stack>
         <Text size="sm">{t`We will send a link that sets a new password.`}</Text>
         {request.problem !== undefined && <ErrorAlert title={t`No email sent`} error={request.problem} />}
-        <TextInput
-          label={t`Email address`}
-          type="email"
-          autoComplete="username"
-          key={form.key('email')}
-          {...form.getInputProps('email')}
-        />
+        <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
         <Button type="submit" loading={request.isPending}>{t`Send link`}</Button>
       </Stack>
     </form>

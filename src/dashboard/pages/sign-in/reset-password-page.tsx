@@ -35,7 +35,6 @@ export function ResetPasswordPage() {
             label={t`New password`}
             description={t`At least 12 characters.`}
             autoComplete="new-password"
-            key={form.key('password')}
             {...form.getInputProps('password')}
           />
           <Button type="submit" loading={reset.isPending}>{t`Set password and sign in`}</Button>

@@ -89,19 +89,8 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <TextInput
-          label={t`Email address`}
-          type="email"
-          autoComplete="username"
-          key={form.key('email')}
-          {...form.getInputProps('email')}
-        />
-        <PasswordField
-          label={t`Password`}
-          autoComplete="current-password"
-          key={form.key('password')}
-          {...form.getInputProps('password')}
-        />
+        <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
+        <PasswordField label={t`Password`} autoComplete="current-password" {...form.getInputProps('password')} />
         <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
         <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</Anchor>
       </Stack>
@@ -164,13 +153,7 @@ function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack>
         {problem !== undefined && <ErrorAlert title={t`Sign-in failed`} error={problem} />}
-        <CodeField
-          label={translate(label)}
-          {...field}
-          ref={takeFocus}
-          key={form.key('code')}
-          {...form.getInputProps('code')}
-        />
+        <CodeField label={translate(label)} {...field} ref={takeFocus} {...form.getInputProps('code')} />
         <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
       </Stack>
     </form>

@@ -80,7 +80,6 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
           inputMode="numeric"
           autoComplete="off"
           data-autofocus
-          key={form.key('phoneNumberId')}
           {...form.getInputProps('phoneNumberId')}
         />
         <TextInput
@@ -88,20 +87,14 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
           description={t`The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager.`}
           inputMode="numeric"
           autoComplete="off"
-          key={form.key('wabaId')}
           {...form.getInputProps('wabaId')}
         />
-        <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
-        <AppSecretField
-          label={t`App secret (optional)`}
-          key={form.key('appSecret')}
-          {...form.getInputProps('appSecret')}
-        />
+        <AccessTokenField {...form.getInputProps('accessToken')} />
+        <AppSecretField label={t`App secret (optional)`} {...form.getInputProps('appSecret')} />
         {!isFirst && (
           <Checkbox
             label={t`Make default`}
             description={t`Used when a request doesn’t set accountId.`}
-            key={form.key('makeDefault')}
             {...form.getInputProps('makeDefault', { type: 'checkbox' })}
           />
         )}

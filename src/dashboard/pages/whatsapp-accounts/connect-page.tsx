@@ -79,7 +79,6 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
           <AccessTokenField
             description={t`It needs the permissions ${messaging} and ${management}.`}
             disabled={!canChange}
-            key={form.key('accessToken')}
             {...form.getInputProps('accessToken')}
           />
           <Group>
@@ -216,11 +215,7 @@ function NumberSection({ accessToken, report }: Inspected) {
       <form onSubmit={submit} noValidate>
         <Stack>
           {add.problem !== undefined && <ErrorAlert title={t`Number not connected`} error={add.problem} />}
-          <Radio.Group
-            label={t`Numbers that this token may use`}
-            key={form.key('phoneNumberId')}
-            {...form.getInputProps('phoneNumberId')}
-          >
+          <Radio.Group label={t`Numbers that this token may use`} {...form.getInputProps('phoneNumberId')}>
             <Stack gap="xs" mt="xs">
               {numbers.map((number) => (
                 <Radio
@@ -233,7 +228,6 @@ function NumberSection({ accessToken, report }: Inspected) {
           </Radio.Group>
           <AppSecretField
             label={t`App secret (optional)`}
-            key={form.key('appSecret')}
             {...form.getInputProps('appSecret')}
             description={t`It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show.`}
           />

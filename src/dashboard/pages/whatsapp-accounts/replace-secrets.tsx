@@ -70,15 +70,9 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
           <Trans>Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.</Trans>
           {account.switchedOff === false && ` ${t`A valid access token activates the account again.`}`}
         </Text>
-        <AccessTokenField
-          label={t`New access token`}
-          data-autofocus
-          key={form.key('accessToken')}
-          {...form.getInputProps('accessToken')}
-        />
+        <AccessTokenField label={t`New access token`} data-autofocus {...form.getInputProps('accessToken')} />
         <AppSecretField
           label={account.hasAppSecret ? t`New app secret` : t`App secret`}
-          key={form.key('appSecret')}
           {...form.getInputProps('appSecret')}
         />
         <Text size="sm" c="dimmed">
