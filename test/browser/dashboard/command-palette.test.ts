@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
+import { expect, test } from 'vitest'
+import { findAccessibilityViolations, type SignedInVisit, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-afterAll(() => dashboard?.close())
-
+const dashboard = useDashboard()
 async function openPalette({ page, openOfAccount }: SignedInVisit) {
   await openOfAccount('overview')
   await page.getByRole('heading', { level: 1 }).waitFor()

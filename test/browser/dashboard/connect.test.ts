@@ -1,20 +1,13 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { announceChanges } from '../../../src/webhooks/alerts/announce-whatsapp-accounts.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
+const dashboard = useDashboard()
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
 afterEach(() => dashboard.server.simulator.intercept(undefined))
-afterAll(async () => {
-  await dashboard?.close()
-})
-
 const app = { id: '300000000000066', name: 'Shop app', secret: 'test-app-secret' }
 let numbers = 0
 

@@ -6,23 +6,19 @@ import { grantOperator } from '../../../src/users/operators.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { sendOne } from '../../support/callbacks.ts'
 import { totp } from '../../support/user.ts'
-import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, password, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
+const dashboard = useDashboard()
 let report: { stop(): Promise<void> } | undefined
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
+beforeAll(() => {
   const jobs = createJobLog(() => new Date())
   jobs.start(jobFacts.syncTemplates(), 15)({ failed: true })
   jobs.start(jobFacts.updateMessageCounts(), 10)({ failed: false })
   report = startProcessReport(dashboard.server.deps, { role: 'all', listJobs: jobs.list })
 })
 
-afterAll(async () => {
-  await report?.stop()
-  await dashboard?.close()
-})
+afterAll(() => report?.stop())
 
 type Options = Parameters<DashboardBrowser['signedIn']>[0]
 

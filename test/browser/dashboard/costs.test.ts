@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { importRateCards } from '../../../src/messages/costs/rate-cards.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 /** Sends messages that are delivered at these prices. */
 async function deliver({ accountId, trpc }: TestAccount, ...messages: [to: string, pricing: string | undefined][]) {

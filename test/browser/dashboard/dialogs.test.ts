@@ -1,15 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { send } from './sent-messages.ts'
-import { type DashboardBrowser, startDashboard } from './support.ts'
+import { useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(() => dashboard?.close())
+const dashboard = useDashboard()
 
 function isFocused(element: Locator): Promise<boolean> {
   return element.evaluate((one) => one === one.ownerDocument.activeElement)

@@ -1,16 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
-import { type DashboardBrowser, findAccessibilityViolations, joinAccount, startDashboard } from './support.ts'
+import { findAccessibilityViolations, joinAccount, useDashboard } from './support.ts'
 import { exampleSend } from '../../support/example-send.ts'
 
-let dashboard: DashboardBrowser
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-afterAll(() => dashboard?.close())
-
+const dashboard = useDashboard()
 /** The left and right edge of the content, and of the space beside the navigation. */
 async function measureContent(page: Page) {
   const content = await page.locator('.content').boundingBox()

@@ -1,17 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TestAccount } from '../../support/server.ts'
 import { send } from './sent-messages.ts'
-import { type DashboardBrowser, startDashboard } from './support.ts'
+import { useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(() => dashboard?.close())
+const dashboard = useDashboard()
 
 test('exports the filtered messages as CSV', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()

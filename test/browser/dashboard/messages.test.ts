@@ -1,18 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { exampleSend } from '../../support/example-send.ts'
 import { listBeside, report, send } from './sent-messages.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(() => dashboard?.close())
+const dashboard = useDashboard()
 
 test('sums up why messages failed, and filters by a reason', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()

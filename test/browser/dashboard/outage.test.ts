@@ -1,14 +1,9 @@
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { expect, test } from 'vitest'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 import { exampleSend } from '../../support/example-send.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-afterAll(() => dashboard?.close())
+const dashboard = useDashboard()
 
 /** Counts elements that appear and disappear in the page from now on. */
 function watchPlaceholders(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { abbreviateDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { describeDay } from '../../../src/dashboard/ui/time.ts'
@@ -9,21 +9,14 @@ import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { report as reportAt, send, type Sent } from './sent-messages.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
+const dashboard = useDashboard()
 /** The time at which the test began: midnight may pass meanwhile. */
 let today: number
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
 beforeEach(() => {
   today = Date.now()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
 })
 
 /** A UTC date. */

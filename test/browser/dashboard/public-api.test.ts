@@ -1,21 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { firstRequestIdAt } from '../../../src/platform/ids.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 async function send(apiKey: string) {
   return dashboard.server.request('POST', '/api/v1/message/send', {

@@ -1,17 +1,9 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TestAccount } from '../../support/server.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard({ requestLog: {}, deps: { requestLogDays: 7 } })
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard({ requestLog: {}, deps: { requestLogDays: 7 } })
 
 const message = {
   to: '34600111222',

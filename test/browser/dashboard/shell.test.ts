@@ -1,19 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../contracts/facts/changes.ts'
 import { appendAuditEntry } from '../../../src/users/audit/append.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
-import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
+import { findAccessibilityViolations, password, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 test('opens the account of a signed-in user and navigates between pages', async () => {
   const { page, open, account } = await dashboard.signedIn()

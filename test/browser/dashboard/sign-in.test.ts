@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { resetPassword } from '../../../src/users/change-member.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
-import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
+import { findAccessibilityViolations, password, type Visit, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 beforeEach(async () => {
   // All users of a test share one IP address.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
@@ -40,6 +40,17 @@ export interface SignedInVisit extends Visit {
 }
 
 export const password = 'correct horse battery staple'
+
+/** A dashboard for the tests of a file, which can use it once they run. */
+export function useDashboard(options?: TestServerOptions): DashboardBrowser {
+  const dashboard = {} as DashboardBrowser
+  beforeAll(async () => {
+    Object.assign(dashboard, await startDashboard(options))
+  })
+  // Without it if the start failed.
+  afterAll(() => (dashboard as Partial<DashboardBrowser>).close?.())
+  return dashboard
+}
 
 /** Starts a server with a fresh build of the dashboard, and a browser. Pages may send requests to `otherOrigins`. */
 export async function startDashboard(

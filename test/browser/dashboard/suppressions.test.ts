@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s', async (colorScheme) => {
   const { page, openOfAccount, account } = await dashboard.signedIn({ colorScheme })

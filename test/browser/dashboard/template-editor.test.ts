@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/announce-templates.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
+const dashboard = useDashboard()
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
+beforeAll(() => {
   const { server } = dashboard
   server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
-})
-
-afterAll(async () => {
-  await dashboard?.close()
 })
 
 /** Ends the review of a Spanish template whose review does not end by itself. */

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
 import { report, status } from '../../support/callbacks.ts'
 import { png } from '../../support/media-files.ts'
-import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 test('finds templates by name and status and explains why some cannot be sent', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()

@@ -1,26 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { totp } from '../../support/user.ts'
-import {
-  type DashboardBrowser,
-  findAccessibilityViolations,
-  password,
-  type SignedInVisit,
-  startDashboard,
-} from './support.ts'
+import { findAccessibilityViolations, password, type SignedInVisit, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  dashboard = await startDashboard()
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-})
+const dashboard = useDashboard()
 
 beforeEach(resetRateLimits)
 
