@@ -2,23 +2,15 @@ import { getCatalogs } from '@lingui/cli/api'
 import { makeConfig } from '@lingui/conf'
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { errorFacts } from '../../../contracts/facts/errors.ts'
 import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import linguiConfig from '../../../src/dashboard/lingui.config.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
-import { type Deliveries, startDeliveries } from './deliveries.ts'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
+import { useDeliveries } from './deliveries.ts'
+import { findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
-let deliveries: Deliveries
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  deliveries = await startDeliveries()
-  dashboard = deliveries.dashboard
-})
-
-afterAll(() => deliveries?.close())
+const { dashboard, receiver } = useDeliveries()
 
 /** Pages of an account. */
 const pages = [
@@ -269,7 +261,7 @@ test('every text of every page comes from the catalogue', async () => {
   )
   await preferLanguages(page, ['es-ES'])
   await sendOne(visit)
-  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${deliveries.receiver.url}/marked` })
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/marked` })
   const found = new Set<string>()
   const look = async (name: string) => {
     await page.getByRole('heading', { level: 1 }).waitFor()

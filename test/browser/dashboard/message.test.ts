@@ -1,26 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { post } from '../../support/callbacks.ts'
 import { repliesCallback, replyTime, tap, text, userMessage } from '../../support/replies.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { accept, respond, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { type Deliveries, startDeliveries } from './deliveries.ts'
+import { accept, respond } from '../../support/webhook-receiver.ts'
+import { useDeliveries } from './deliveries.ts'
 import { listBeside, report, send, type Sent } from './sent-messages.ts'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
+import { findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
-let deliveries: Deliveries
-let dashboard: DashboardBrowser
-let receiver: WebhookReceiver
-
-beforeAll(async () => {
-  deliveries = await startDeliveries()
-  ;({ dashboard, receiver } = deliveries)
-})
-
-afterAll(() => deliveries?.close())
+const { dashboard, receiver } = useDeliveries()
 
 test('updates the timeline of an open message', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()

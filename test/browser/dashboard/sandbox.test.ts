@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let sandbox: DashboardBrowser
-let production: DashboardBrowser
-
-beforeAll(async () => {
-  sandbox = await startDashboard()
-  production = await startDashboard({ server: { sandbox: false } })
-})
-
-afterAll(async () => {
-  await sandbox?.close()
-  await production?.close()
-})
+const sandbox = useDashboard()
+const production = useDashboard({ server: { sandbox: false } })
 
 const template = 'templates?name=order_shipped&language=en'
 

@@ -1,24 +1,15 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { insertEvents } from '../../support/insert-events.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { accept, respond, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { type Deliveries, startDeliveries } from './deliveries.ts'
+import { accept, respond, type ReceivedWebhook } from '../../support/webhook-receiver.ts'
+import { useDeliveries } from './deliveries.ts'
 import { report, send } from './sent-messages.ts'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
+import { findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
-let deliveries: Deliveries
-let dashboard: DashboardBrowser
-let receiver: WebhookReceiver
-
-beforeAll(async () => {
-  deliveries = await startDeliveries()
-  ;({ dashboard, receiver } = deliveries)
-})
-
-afterAll(() => deliveries?.close())
+const { dashboard, receiver } = useDeliveries()
 
 /** Sends a message and reports it as delivered, which emits an event. */
 async function deliver(account: TestAccount): Promise<void> {
