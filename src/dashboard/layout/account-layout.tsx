@@ -24,7 +24,8 @@ export function AccountLayout() {
   if (!account) return <NotFoundPage />
   return (
     <AccountContext value={{ ...account, canChange: account.role === 'owner' }}>
-      <AccountBanners />
+      {account.viewedUntil !== undefined && <OperatorBanner until={account.viewedUntil} />}
+      {account.suspendedAt !== undefined && <SuspendedBanner since={account.suspendedAt} />}
       <SendingBanner />
       {/* The key resets forms when the account changes. */}
       <Outlet key={account.accountId} />
@@ -47,17 +48,6 @@ export function FirstAccountPage() {
       <EmptyState icon={IconBuildingOff} title={t`No accounts`}>
         <Trans>Ask your administrator to invite {email} to an account.</Trans>
       </EmptyState>
-    </>
-  )
-}
-
-/** Warnings about the account that every page shows. */
-function AccountBanners() {
-  const { viewedUntil, suspendedAt } = useAccount()
-  return (
-    <>
-      {viewedUntil !== undefined && <OperatorBanner until={viewedUntil} />}
-      {suspendedAt !== undefined && <SuspendedBanner since={suspendedAt} />}
     </>
   )
 }

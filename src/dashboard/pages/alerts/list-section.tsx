@@ -20,6 +20,7 @@ import styles from '../../ui/item-list.module.css'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { listWithoutAlert } from '../overview/attention.ts'
 import { AttentionList, useAttention } from '../overview/attention-section.tsx'
+import { SeverityBadge } from './problems-section.tsx'
 import { alertsKey, useAlerts } from './use-alerts.ts'
 
 export function ListSection() {
@@ -108,11 +109,7 @@ function AlertItem({ alert }: { alert: Alert }) {
 function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { alert: Alert }) {
   if (recoveredAt !== undefined) return <StatusBadge tone="good">{t`Resolved`}</StatusBadge>
   if (acknowledgedAt !== undefined) return <StatusBadge tone="neutral">{t`Acknowledged`}</StatusBadge>
-  return severity === 'critical' ? (
-    <StatusBadge tone="bad">{t`Critical`}</StatusBadge>
-  ) : (
-    <StatusBadge tone="warning">{t`Warning`}</StatusBadge>
-  )
+  return <SeverityBadge severity={severity} />
 }
 
 function AcknowledgeButton({ alert }: { alert: Alert }) {

@@ -97,7 +97,7 @@ function ProblemItem({ problem: { name, severity, exception }, isOff }: { proble
     <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
       {/* Wide enough for each badge, so that the texts begin below each other. */}
       <Box w={80} style={{ flex: 'none' }}>
-        <ProblemBadge severity={severity} isOff={isOff} />
+        {isOff ? <StatusBadge tone="neutral">{t`Off`}</StatusBadge> : <SeverityBadge severity={severity} />}
       </Box>
       <Text size="sm">
         {translate(name)}
@@ -111,8 +111,7 @@ function ProblemItem({ problem: { name, severity, exception }, isOff }: { proble
   )
 }
 
-function ProblemBadge({ severity, isOff }: { severity: AlertSeverity; isOff: boolean }) {
-  if (isOff) return <StatusBadge tone="neutral">{t`Off`}</StatusBadge>
+export function SeverityBadge({ severity }: { severity: AlertSeverity }) {
   return severity === 'critical' ? (
     <StatusBadge tone="bad">{t`Critical`}</StatusBadge>
   ) : (

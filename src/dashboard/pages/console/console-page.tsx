@@ -19,7 +19,13 @@ import { describeBytes, useServerFacts, useSlowEndpoints } from './use-console.t
 export function ConsolePage() {
   const { operator } = useUser()
   if (operator === undefined) return <NotFoundPage />
-  if (operator !== 'granted') return <SecondFactorNeeded isSetUp={operator === 'needs_code'} />
+  if (operator !== 'granted')
+    return (
+      <>
+        <PageHeader title={t`Console`} />
+        {operator === 'needs_code' ? <CodeNeeded /> : <AuthenticatorNeeded />}
+      </>
+    )
   return (
     <>
       <PageHeader
@@ -31,15 +37,6 @@ export function ConsolePage() {
       <AccountsSection />
       <SlowEndpointsSection />
       <ProcessesSection />
-    </>
-  )
-}
-
-function SecondFactorNeeded({ isSetUp }: { isSetUp: boolean }) {
-  return (
-    <>
-      <PageHeader title={t`Console`} />
-      {isSetUp ? <CodeNeeded /> : <AuthenticatorNeeded />}
     </>
   )
 }

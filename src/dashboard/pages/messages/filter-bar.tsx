@@ -13,7 +13,7 @@ import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useAppliedText } from '../../ui/use-applied-text.ts'
 import { useTemplates } from '../templates/use-templates.ts'
-import { FilterChips, type SendingNumber, useSendingNumbers } from './filter-chips.tsx'
+import { FilterChips, useSendingNumbers } from './filter-chips.tsx'
 import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
 import { failureNames, outcomeUnknownName, statusNames } from './message-status.tsx'
 import { SearchField } from './search-field.tsx'
@@ -95,10 +95,14 @@ export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
           />
           <TemplatePicker value={filters.template} onChange={(template) => onChange({ template })} />
           {hasNumbers && (
-            <NumberPicker
-              numbers={numbers}
+            <NativeSelect
+              label={t`Sent from`}
+              data={[
+                { value: '', label: t`Any number` },
+                ...numbers.map(({ whatsAppAccountId, name }) => ({ value: whatsAppAccountId, label: name })),
+              ]}
               value={filters.whatsAppAccountId}
-              onChange={(whatsAppAccountId) => onChange({ whatsAppAccountId })}
+              onChange={({ currentTarget: { value } }) => onChange({ whatsAppAccountId: value })}
             />
           )}
           <ErrorCodeField value={filters.errorCode} onApply={(errorCode) => onChange({ errorCode })} />
@@ -129,33 +133,7 @@ function TemplatePicker({ value, onChange }: { value: string; onChange: (templat
   )
 }
 
-interface NumberPickerProps {
-  numbers: readonly SendingNumber[]
-  value: string
-  onChange: (whatsAppAccountId: string) => void
-}
-
-function NumberPicker({ numbers, value, onChange }: NumberPickerProps) {
-  return (
-    <NativeSelect
-      label={t`Sent from`}
-      data={[
-        { value: '', label: t`Any number` },
-        ...numbers.map(({ whatsAppAccountId, name }) => ({ value: whatsAppAccountId, label: name })),
-      ]}
-      value={value}
-      onChange={({ currentTarget: { value } }) => onChange(value)}
-    />
-  )
-}
-
-function CustomRange({
-  filters,
-  onChange,
-}: {
-  filters: MessageFilters
-  onChange: (change: Partial<MessageFilters>) => void
-}) {
+function CustomRange({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'>) {
   const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
   return (
     // Wide enough for date, time and the calendar button.

@@ -47,22 +47,8 @@ export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
 }
 
 function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): Chip[] {
-  const {
-    status,
-    outcome,
-    failure,
-    range,
-    from,
-    until,
-    search,
-    errorCode,
-    template,
-    whatsAppAccountId,
-    country,
-    to,
-    externalId,
-  } = filters
-  const number = numbers.find((one) => one.whatsAppAccountId === whatsAppAccountId)
+  const { status, outcome, failure, range, from, until, search, errorCode, country } = filters
+  const number = numbers.find((one) => one.whatsAppAccountId === filters.whatsAppAccountId)
   const chips: (Chip | false)[] = [
     search !== '' && { name: t`Search`, value: search, without: { search: '', parts: '' } },
     status !== '' && {
@@ -76,12 +62,12 @@ function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): 
       from !== '' && { name: t`From`, value: describeExactly(from), without: withoutTime({ until }) },
     range === 'custom' &&
       until !== '' && { name: t`Until`, value: describeExactly(until), without: withoutTime({ from }) },
-    template !== '' && { name: t`Template`, value: template, without: { template: '' } },
+    filters.template !== '' && { name: t`Template`, value: filters.template, without: { template: '' } },
     number !== undefined && { name: t`Sent from`, value: number.name, without: { whatsAppAccountId: '' } },
     country !== '' && { name: t`Country`, value: describeCountry(country), without: { country: '' } },
     errorCode !== '' && { name: t`Error code`, value: errorCode, without: { errorCode: '' } },
-    to !== '' && { name: t`Recipient`, value: showRecipient(to), without: { to: '' } },
-    externalId !== '' && { name: t`External ID`, value: externalId, without: { externalId: '' } },
+    filters.to !== '' && { name: t`Recipient`, value: showRecipient(filters.to), without: { to: '' } },
+    filters.externalId !== '' && { name: t`External ID`, value: filters.externalId, without: { externalId: '' } },
   ]
   return chips.filter((chip) => chip !== false)
 }

@@ -126,7 +126,7 @@ function MessageItem({ message, address }: RowProps) {
       </Text>
       {message.error && (
         <Text size="xs" mt={2} lineClamp={2} title={describeReason(message)} style={{ overflowWrap: 'anywhere' }}>
-          <Reason message={message} />
+          <ErrorText code={message.error.code} text={sayReason(message)} />
         </Text>
       )}
       <Text size="xs" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
@@ -175,8 +175,4 @@ function describeReason({ error, meaning, facts }: ListedMessage): string | unde
 /** Why the message failed, with the same text as in the overview. */
 function sayReason({ error, meaning, facts }: ListedMessage): string | undefined {
   return meaning === undefined ? error?.message : say({ meaning, facts }, 'meaning')
-}
-
-function Reason({ message }: { message: ListedMessage }) {
-  return <ErrorText code={message.error?.code} text={sayReason(message)} />
 }

@@ -47,7 +47,9 @@ export function AuthenticatorSection() {
           <Text size="sm">{t`To set one up, choose a password first.`}</Text>
         )}
       </Section>
-      <TurnOffModal opened={turningOff} onClose={close} />
+      <Modal opened={turningOff} onClose={close} title={t`Turn off your authenticator app?`} centered>
+        <TurnOffForm onClose={close} />
+      </Modal>
     </>
   )
 }
@@ -73,14 +75,6 @@ function Present({ isOn }: { isOn: boolean }) {
         </Text>
       )}
     </Stack>
-  )
-}
-
-function TurnOffModal({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Modal opened={opened} onClose={onClose} title={t`Turn off your authenticator app?`} centered>
-      <TurnOffForm onClose={onClose} />
-    </Modal>
   )
 }
 

@@ -3,9 +3,10 @@ import { IconPlus } from '@tabler/icons-react'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
+import { Modal } from '../../ui/dialog.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { useLinkedDialog } from '../../ui/use-linked-dialog.ts'
-import { AddModal } from './add-modal.tsx'
+import { AddForm } from './add-form.tsx'
 import { CategoriesSection } from './categories-section.tsx'
 import { ListSection } from './list-section.tsx'
 
@@ -22,7 +23,10 @@ export function SuppressionsPage() {
       <ListSection />
       <CategoriesSection />
       {canChange && <EraseSection />}
-      <AddModal opened={opened} onClose={close} />
+      {/* A click outside would discard a pasted list. */}
+      <Modal opened={opened} onClose={close} title={t`Add recipients`} size="lg" closeOnClickOutside={false}>
+        <AddForm onDone={close} />
+      </Modal>
     </>
   )
 }

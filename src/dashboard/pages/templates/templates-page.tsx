@@ -76,7 +76,11 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
       />
       {templates.isPending && <TableSkeleton rows={16} columns={4} />}
       {templates.isError && <ErrorAlert error={templates.error} onRetry={() => templates.refetch()} />}
-      {templates.isSuccess && loaded.length === 0 && <NoTemplates />}
+      {templates.isSuccess && loaded.length === 0 && (
+        <EmptyState icon={IconTemplate} title={t`No templates yet`}>
+          <Trans>Sync to load them from WhatsApp, or create one.</Trans>
+        </EmptyState>
+      )}
       {templates.data?.isCut && (
         <Alert color="gray" icon={<IconInfoCircle />} mb="md">
           <Trans>Only the first {formatNumber(loaded.length)} templates are shown.</Trans>
@@ -113,14 +117,6 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
 function describeCount(found: number, loaded: number): string {
   const all = plural(loaded, { one: '# template', other: '# templates' })
   return found === loaded ? all : t`${formatNumber(found)} of ${all}`
-}
-
-function NoTemplates() {
-  return (
-    <EmptyState icon={IconTemplate} title={t`No templates yet`}>
-      <Trans>Sync to load them from WhatsApp, or create one.</Trans>
-    </EmptyState>
-  )
 }
 
 function Actions() {

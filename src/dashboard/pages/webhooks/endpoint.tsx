@@ -22,18 +22,7 @@ interface EndpointCardProps {
 
 /** An endpoint in the list, with its state and the attempts of the last day. */
 export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
-  const {
-    endpointId,
-    url,
-    events,
-    description,
-    reason,
-    facts,
-    failure,
-    lastDeliveredAt,
-    waiting,
-    failed = 0,
-  } = endpoint
+  const { endpointId, url, description, reason, facts, failure, lastDeliveredAt, waiting, failed = 0 } = endpoint
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={t`Endpoint ${new URL(url).host}`}>
       <div className={styles['endpoint']}>
@@ -74,7 +63,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
             {failed > 0 && <span>{describeFailed(failed)}</span>}
           </Group>
           <Box mt="sm">
-            <EventBadges events={events} />
+            <EventBadges events={endpoint.events} />
           </Box>
         </Box>
         {activity && <RecentActivity endpointId={endpointId} activity={activity} />}

@@ -8,29 +8,14 @@ import { type Failure, readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { Modal } from '../../ui/dialog.tsx'
 import { FormActions } from '../../ui/form-actions.tsx'
 import { toRecipientField } from '../../ui/phone-number.ts'
 import { readNumbers } from './read-numbers.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { suppressionsKey } from './use-suppressions.ts'
 
-interface AddModalProps {
-  opened: boolean
-  onClose: () => void
-}
-
 /** Adds one recipient or a pasted list. */
-export function AddModal({ opened, onClose }: AddModalProps) {
-  return (
-    // A click outside would discard a pasted list.
-    <Modal opened={opened} onClose={onClose} title={t`Add recipients`} size="lg" closeOnClickOutside={false}>
-      <AddForm onDone={onClose} />
-    </Modal>
-  )
-}
-
-function AddForm({ onDone }: { onDone: () => void }) {
+export function AddForm({ onDone }: { onDone: () => void }) {
   const { accountId } = useAccount()
   const [text, setText] = useState('')
   const [allMessages, setAllMessages] = useState(false)
