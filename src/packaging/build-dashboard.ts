@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { glob, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress } from 'node:zlib'
 import { build } from 'vite'
+import { compressedSuffix } from '../http/dashboard/pages.ts'
 import { listPackages } from './bundled-packages.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -24,6 +27,7 @@ export async function buildDashboard(): Promise<void> {
   const fresh = `${built}-${process.pid}`
   try {
     await buildForProduction(fresh)
+    await compressTexts(path.join(fresh, 'assets'))
     await writeFile(path.join(fresh, stampName), stamp)
     await putInPlace(fresh, stamp)
   } finally {
@@ -50,6 +54,18 @@ async function buildForProduction(outDir: string): Promise<void> {
     if (original === undefined) delete process.env['NODE_ENV']
     else process.env['NODE_ENV'] = original
   }
+}
+
+/** The best compression takes seconds. A server that did it at the first request would have to use a faster one. */
+async function compressTexts(folder: string): Promise<void> {
+  const compressing: Promise<void>[] = []
+  for await (const name of glob('*.{js,css,svg}', { cwd: folder })) compressing.push(compress(path.join(folder, name)))
+  await Promise.all(compressing)
+}
+
+async function compress(file: string): Promise<void> {
+  await writeFile(file + compressedSuffix, await promisify(brotliCompress)(await readFile(file)))
+  await rm(file)
 }
 
 function listModules(output: Awaited<ReturnType<typeof build>>): string[] {

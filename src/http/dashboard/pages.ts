@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { serveAsset } from '../docs/asset.ts'
@@ -26,6 +27,9 @@ const contentSecurityPolicy = [
 /** Built files can be cached forever, because their names contain a hash of their content. */
 const forever = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
+/** The build stores files that it has compressed by Brotli with this suffix. */
+export const compressedSuffix = '.br'
+
 const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
 
 export function isDashboardBuilt(folder = builtDashboard): boolean {
@@ -46,11 +50,13 @@ export function registerPages(app: FastifyInstance, folder = builtDashboard): vo
     eager: canBeReplaced,
     headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
   } as const
-  for (const name of readdirSync(`${folder}/assets`)) {
+  for (const stored of readdirSync(`${folder}/assets`)) {
+    const name = path.basename(stored, compressedSuffix)
     const contentType = contentTypes[name.split('.').at(-1) ?? '']
     if (contentType === undefined) continue
-    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, eager: canBeReplaced } as const
-    serveAsset(app, `/settings/assets/${name}`, asset)
+    const file = `${folder}/assets/${stored}`
+    const encoding = name === stored ? 'identity' : 'br'
+    serveAsset(app, `/settings/assets/${name}`, { file, encoding, contentType, headers: forever, eager: canBeReplaced })
   }
   app.get('/settings/assets/*', (_request, reply) => reply.callNotFound())
   serveAsset(app, '/settings', page)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** A static file, by its path or its content, which may be made at the first request. */
@@ -13,13 +13,14 @@ interface SourceOptions {
   headers?: Record<string, string>
   /** Reads the file at startup, for a file that may be replaced later. */
   eager?: boolean
+  /** How the file is stored. */
+  encoding?: Encoding
 }
 
-/** Content with its hash for revalidation and its cached compressed versions. */
+/** Content with its hash for revalidation and its cached encodings, of which it has at least one. */
 export interface Asset {
-  content: Buffer
   hash: string
-  compressed: Map<Encoding, Promise<Buffer>>
+  encoded: Map<Encoding, Promise<Buffer>>
 }
 
 const compressors = {
@@ -30,7 +31,8 @@ const compressors = {
     }),
   gzip: (content: Buffer) => promisify(gzip)(content),
 }
-type Encoding = keyof typeof compressors
+/** `identity` is the plain content (RFC 9110, 8.4.1). */
+type Encoding = keyof typeof compressors | 'identity'
 
 /**
  * Serves a compressed file. Unless eager, it is read at the first request and then cached, because most processes never
@@ -39,39 +41,44 @@ type Encoding = keyof typeof compressors
 export function serveAsset(
   app: FastifyInstance,
   url: string,
-  { contentType, headers = {}, eager, ...source }: Source,
+  { contentType, headers = {}, eager, encoding, ...source }: Source,
 ): void {
-  let asset = eager === true ? readAsset(source) : undefined
+  let asset = eager === true ? readAsset(source, encoding) : undefined
   app.get(url, async (request, reply) => {
-    const read = await (asset ?? readAsset(source))
+    const read = await (asset ?? readAsset(source, encoding))
     asset = read
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })
     return sendAsset(request, reply, read)
   })
 }
 
-function readAsset(source: Pick<Source, 'content'> | { file: URL | string }): Asset | Promise<Asset> {
-  if ('file' in source) return createAsset(readFileSync(source.file))
+function readAsset(
+  source: Pick<Source, 'content'> | { file: URL | string },
+  encoding: Encoding | undefined,
+): Asset | Promise<Asset> {
+  if ('file' in source) return createAsset(readFileSync(source.file), encoding)
   if (typeof source.content === 'function') return source.content().then((text) => createAsset(Buffer.from(text)))
   return createAsset(Buffer.from(source.content ?? ''))
 }
 
-export function createAsset(content: Buffer): Asset {
-  return { content, hash: createHash('sha256').update(content).digest('base64url'), compressed: new Map() }
+export function createAsset(content: Buffer, encoding: Encoding = 'identity'): Asset {
+  const hash = createHash('sha256').update(content).digest('base64url')
+  return { hash, encoded: new Map([[encoding, Promise.resolve(content)]]) }
 }
 
 /** Responds with 304 if the client has the current version (RFC 9110, 13.1.2). */
 export async function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
   const encoding = chooseEncoding(request.headers['accept-encoding'])
-  void reply.header('Vary', 'Accept-Encoding').header('ETag', `"${asset.hash}${encoding ? `-${encoding}` : ''}"`)
+  const isPlain = encoding === 'identity'
+  void reply.header('Vary', 'Accept-Encoding').header('ETag', `"${asset.hash}${isPlain ? '' : `-${encoding}`}"`)
   if (request.headers['if-none-match']?.includes(asset.hash)) return reply.code(304).send()
-  if (!encoding) return reply.send(asset.content)
-  return reply.header('Content-Encoding', encoding).send(await compress(asset, encoding))
+  if (!isPlain) void reply.header('Content-Encoding', encoding)
+  return reply.send(await encode(asset, encoding))
 }
 
-function chooseEncoding(accepted = ''): Encoding | undefined {
+function chooseEncoding(accepted = ''): Encoding {
   const offers = accepted.split(',').map((offer) => offer.trim())
-  return (['br', 'gzip'] as const).find((encoding) => offers.some((offer) => accepts(offer, encoding)))
+  return (['br', 'gzip'] as const).find((encoding) => offers.some((offer) => accepts(offer, encoding))) ?? 'identity'
 }
 
 /** Accepts `br` and `br;q=0.5`, but not `br;q=0` (RFC 9110, 12.5.3). */
@@ -80,10 +87,18 @@ function accepts(offer: string, encoding: Encoding): boolean {
   return name === encoding && !/^q=0(\.0*)?$/.test(weight)
 }
 
-function compress({ content, compressed }: Asset, encoding: Encoding): Promise<Buffer> {
-  const known = compressed.get(encoding)
+function encode(asset: Asset, encoding: Encoding): Promise<Buffer> {
+  const known = asset.encoded.get(encoding)
   if (known) return known
-  const started = compressors[encoding](content)
-  compressed.set(encoding, started)
+  const started = encoding === 'identity' ? decompress(asset) : compress(asset, encoding)
+  asset.encoded.set(encoding, started)
   return started
+}
+
+async function compress(asset: Asset, encoding: keyof typeof compressors): Promise<Buffer> {
+  return compressors[encoding](await encode(asset, 'identity'))
+}
+
+async function decompress({ encoded }: Asset): Promise<Buffer> {
+  return promisify(brotliDecompress)((await encoded.get('br')) ?? '')
 }

@@ -152,7 +152,7 @@ test.each([
   await expect.poll(() => current.count()).toBe(0)
 })
 
-test('loads less than 250 kB of script with the first page, and the scripts of other pages later', async () => {
+test('loads less than 240 kB of script with the first page, and the scripts of other pages later', async () => {
   const { page, context, openOfAccount } = await dashboard.signedIn()
   // Earlier tests have left the files in the cache.
   const session = await context.newCDPSession(page)
@@ -170,7 +170,7 @@ test('loads less than 250 kB of script with the first page, and the scripts of o
   const first = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   const files = sizes.size
   expect(first).toBeGreaterThan(50_000)
-  expect(first).toBeLessThan(250_000)
+  expect(first).toBeLessThan(240_000)
 
   await page.getByRole('link', { name: 'Templates' }).click()
   await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor()

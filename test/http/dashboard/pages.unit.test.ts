@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { brotliCompressSync, constants, gunzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { registerPages } from '../../../src/http/dashboard/pages.ts'
@@ -42,4 +43,27 @@ test('revalidates the page on each request and caches its assets forever', async
 
   expect((await app.inject('/settings/')).headers['cache-control']).toBe('no-cache')
   expect((await app.inject('/settings/assets/app-one.js')).headers['cache-control']).toContain('immutable')
+})
+
+test('serves a file that the build has compressed, in each encoding', async () => {
+  await build('one')
+  const script = Array.from({ length: 500 }, (_, index) => `console.log(${index})`).join('\n')
+  // The server would compress it better.
+  const compressed = brotliCompressSync(script, { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } })
+  await writeFile(path.join(folder, 'assets/app-one.js.br'), compressed)
+  await rm(path.join(folder, 'assets/app-one.js'))
+  registerPages(app, folder)
+  const get = (accepted: string) =>
+    app.inject({ url: '/settings/assets/app-one.js', headers: { 'accept-encoding': accepted } })
+
+  const response = await get('gzip, br')
+  expect(response.headers).toMatchObject({ 'content-encoding': 'br', 'content-type': 'text/javascript; charset=utf-8' })
+  expect(response.rawPayload).toEqual(compressed)
+  const zipped = await get('gzip')
+  expect(zipped.headers['content-encoding']).toBe('gzip')
+  expect(gunzipSync(zipped.rawPayload).toString()).toBe(script)
+  const plain = await get('identity')
+  expect(plain.headers['content-encoding']).toBeUndefined()
+  expect(plain.body).toBe(script)
+  expect((await app.inject('/settings/assets/app-one.js.br')).statusCode).toBe(404)
 })
