@@ -79,6 +79,8 @@ const allowed = {
       'src/whatsapp',
       'src/accounts',
       'src/whatsapp-accounts',
+      // WhatsApp cannot reach the addresses that are closed to webhooks.
+      'src/webhooks/endpoints/address.ts',
       'src/media',
       'src/deps.ts',
     ],
@@ -86,7 +88,7 @@ const allowed = {
   },
   'src/webhooks': {
     folders: ['contracts', 'src/platform', 'src/accounts', 'src/whatsapp-accounts', 'src/deps.ts', 'package.json'],
-    packages: ['kysely', 'prom-client', 'undici', 'zod'],
+    packages: ['ipaddr.js', 'kysely', 'prom-client', 'undici', 'zod'],
   },
   'src/media': {
     folders: [
@@ -96,6 +98,7 @@ const allowed = {
       'src/accounts',
       'src/whatsapp-accounts',
       'src/webhooks/sender',
+      'src/webhooks/endpoints/address.ts',
       'src/deps.ts',
       'package.json',
     ],

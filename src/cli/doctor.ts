@@ -25,7 +25,7 @@ import {
 import { DatabasePasswordError } from '../platform/db/connect/passwords.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'
-import { describeProxies } from '../platform/outbound/proxy.ts'
+import { describeProxies } from '../platform/proxy.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'

@@ -6,13 +6,13 @@ import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { codeOf } from '../platform/error-code.ts'
-import type { ProxySettings } from '../platform/outbound/proxy.ts'
-import { createAgent, requestThrough } from '../platform/outbound/undici.ts'
+import type { ProxySettings } from '../platform/proxy.ts'
+import { createAgent, requestThrough } from '../platform/undici.ts'
 import { explainAttemptError } from '../webhooks/sender/attempt.ts'
-import { createConnector } from '../platform/outbound/connector.ts'
-import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../platform/outbound/resolve.ts'
+import { createConnector } from '../webhooks/sender/connector.ts'
+import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
 import type { SpoolProblems } from './spool.ts'
-import { checkOutboundUrl, allowAddresses } from '../platform/outbound/address.ts'
+import { checkEndpointUrl, allowAddresses } from '../webhooks/endpoints/address.ts'
 
 /** Downloads files from other servers, under the address rules of webhooks. */
 export interface Downloader {
@@ -62,7 +62,7 @@ export function createDownloader({
   })
   return {
     open: async (link) => {
-      const url = checkOutboundUrl(link, { allowPrivate })
+      const url = checkEndpointUrl(link, { allowPrivate })
       if (!url)
         throw invalidField(
           'link',

@@ -7,8 +7,8 @@ import type { Dispatcher } from 'undici'
 import type { S3Config } from '../platform/config.ts'
 import { codeOf } from '../platform/error-code.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../platform/owned-files.ts'
-import type { ProxySettings } from '../platform/outbound/proxy.ts'
-import { createPool, requestThrough } from '../platform/outbound/undici.ts'
+import type { ProxySettings } from '../platform/proxy.ts'
+import { createPool, requestThrough } from '../platform/undici.ts'
 
 /** Keeps the bytes of uploaded files under their IDs. Every failure is a `StoreUnavailableError`. */
 export interface ObjectStore {

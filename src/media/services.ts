@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
-import type { ProxySettings } from '../platform/outbound/proxy.ts'
+import type { ProxySettings } from '../platform/proxy.ts'
 import { createDownloader, type Downloader } from './download.ts'
 import type { SpoolLimits } from './spool.ts'
 import { createFolderStore, createS3Store, type ObjectStore } from './object-store.ts'

@@ -8,7 +8,7 @@ import type { MailConfig } from './email/transport.ts'
 import { Environment, s3Address, secretKeyBytes, SecretKeys, secretVariables } from './environment.ts'
 import { codeOf } from './error-code.ts'
 import type { logLevels } from './log.ts'
-import type { ProxySettings } from './outbound/proxy.ts'
+import type { ProxySettings } from './proxy.ts'
 import { replaceFile } from './replace-file.ts'
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry/settings.ts'
 

@@ -5,7 +5,7 @@ import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from './database
 import { parseDuration, secondsOf } from './duration.ts'
 import { SmtpUrl } from './email/smtp-url.ts'
 import { logLevels } from './log.ts'
-import { parseNoProxy, parseProxyUrl } from './outbound/proxy.ts'
+import { parseNoProxy, parseProxyUrl } from './proxy.ts'
 
 export const secretKeyBytes = 32
 

@@ -6,7 +6,7 @@ const pure: MutatedFiles = {
   'src/webhooks/sender/sign.ts': ['test/webhooks/sender/sign.unit.test.ts'],
   'src/whatsapp/callbacks/signature.ts': ['test/whatsapp/callbacks/signature.unit.test.ts'],
   'src/receiver/verify.ts': ['test/receiver/receiver.unit.test.ts'],
-  'src/platform/outbound/address.ts': ['test/platform/outbound/address.unit.test.ts'],
+  'src/webhooks/endpoints/address.ts': ['test/webhooks/endpoints/address.unit.test.ts'],
   'src/messages/send/idempotency.ts': [
     'test/messages/send/fingerprint.unit.test.ts',
     'test/messages/send/replay.unit.test.ts',

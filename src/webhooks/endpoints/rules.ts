@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { problems, readProblem } from '../../../contracts/facts/problems.ts'
+import { readProblem } from '../../../contracts/facts/problems.ts'
 import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
@@ -8,6 +8,7 @@ import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhoo
 import { singleLine } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../sender/attempt.ts'
+import { urlProblem } from './address.ts'
 
 const Url = singleLine(2048)
 const Description = singleLine(200)
@@ -67,9 +68,6 @@ function checkLimit(field: keyof typeof limitRules, value: number | null): numbe
     throw new ServiceError('VALIDATION_ERROR', `The maximum ${name} ${checked.error.issues[0]?.message}.`, { field })
   return checked.data
 }
-
-/** One text for all problems, because naming the failed rule would reveal details of our network. */
-export const urlProblem = readProblem(problems.endpointUrl())
 
 /** Error messages do not include the URL, because its query often contains a token. */
 export async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {

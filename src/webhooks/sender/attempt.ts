@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
-import { errors } from '../../platform/outbound/undici.ts'
+import { errors } from '../../platform/undici.ts'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { AttemptResult } from './webhook-sender.ts'
 

@@ -2,13 +2,13 @@ import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
-import type { ProxySettings } from '../../platform/outbound/proxy.ts'
+import type { ProxySettings } from '../../platform/proxy.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
-import { createAgent } from '../../platform/outbound/undici.ts'
-import { allowAddresses, checkAddress, checkOutboundUrl } from '../../platform/outbound/address.ts'
+import { createAgent } from '../../platform/undici.ts'
+import { allowAddresses, checkAddress, checkEndpointUrl } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
-import { createConnector } from '../../platform/outbound/connector.ts'
-import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../../platform/outbound/resolve.ts'
+import { createConnector } from './connector.ts'
+import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from './resolve.ts'
 import { createSigner } from './sign.ts'
 import type { AttemptRequest, AttemptResult, WebhookSender } from './webhook-sender.ts'
 
@@ -87,7 +87,7 @@ function cacheTargets(
   const targets = new BoundedMap<string, Target | undefined>(maxTargets)
   return (text) => {
     if (targets.has(text)) return targets.get(text)
-    const url = checkOutboundUrl(text, rules)
+    const url = checkEndpointUrl(text, rules)
     const target = url && { origin: url.origin, path: url.pathname + url.search }
     targets.set(text, target)
     return target

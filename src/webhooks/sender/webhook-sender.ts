@@ -1,5 +1,4 @@
 import type { Sentence } from '../../../contracts/facts/fact.ts'
-import type { AddressCheck } from '../../platform/outbound/address.ts'
 
 /** Sends one attempt of a delivery: a signed POST to a customer's endpoint (standardwebhooks.com). */
 export interface WebhookSender {
@@ -12,6 +11,9 @@ export interface WebhookSender {
   /** Aborts running attempts. */
   close(): Promise<void>
 }
+
+/** Private and non-existent hosts get the same verdict, because different ones would reveal names in our network. */
+export type AddressCheck = 'allowed' | 'refused'
 
 export interface AttemptRequest {
   url: string

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici'
 import { codeOf } from '../../platform/error-code.ts'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
-import { errors, ProxyError } from '../../platform/outbound/undici.ts'
+import { errors, ProxyError } from '../../platform/undici.ts'
 
 export interface GraphRequest {
   method: 'GET' | 'POST' | 'DELETE'

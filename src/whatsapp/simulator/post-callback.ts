@@ -1,4 +1,4 @@
-import { createAgent, requestThrough } from '../../platform/outbound/undici.ts'
+import { createAgent, requestThrough } from '../../platform/undici.ts'
 import { signCallback } from '../callbacks/signature.ts'
 
 /** Where an app receives callbacks, and the secret that signs them. */

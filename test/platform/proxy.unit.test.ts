@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig } from '../../../src/platform/config.ts'
-import { describeProxies, findProxy, parseNoProxy } from '../../../src/platform/outbound/proxy.ts'
+import { ConfigError, readConfig } from '../../src/platform/config.ts'
+import { describeProxies, findProxy, parseNoProxy } from '../../src/platform/proxy.ts'
 
 const proxy = new URL('http://proxy.example.com:3128')
 

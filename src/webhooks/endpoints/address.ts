@@ -1,7 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import type { WebhookConfig } from '../config.ts'
-import { isMissingName, type Resolve } from './resolve.ts'
+import { problems, readProblem } from '../../../contracts/facts/problems.ts'
+import type { WebhookConfig } from '../../platform/config.ts'
+import { isMissingName, type Resolve } from '../sender/resolve.ts'
+import type { AddressCheck } from '../sender/webhook-sender.ts'
+
+/** One text for all problems, because naming the failed rule would reveal details of our network. */
+export const urlProblem = readProblem(problems.endpointUrl())
 
 /** Special-purpose addresses (IANA registry, RFC 6890) and addresses that cloud providers reserve. */
 const specialIPv4 = parseRanges([
@@ -68,13 +73,13 @@ function findTranslatedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
 const privateNames =
   /(^|\.)(alt|invalid|local|localhost|onion|test|(home|ipv4only|resolver|service)\.arpa|corp|home|internal|intranet|lan|localdomain|private)$/
 
-type UrlRules = Pick<WebhookConfig, 'allowPrivate' | 'privateHosts'>
+type EndpointRules = Pick<WebhookConfig, 'allowPrivate' | 'privateHosts'>
 
 /**
  * Returns the parsed URL if it is allowed. Its host name is not resolved here, because addresses are checked at each
  * connection. `allowPrivate` is for development.
  */
-export function checkOutboundUrl(text: string, { allowPrivate, privateHosts }: UrlRules): URL | undefined {
+export function checkEndpointUrl(text: string, { allowPrivate, privateHosts }: EndpointRules): URL | undefined {
   const url = URL.parse(text)
   if (!url || url.username !== '' || url.password !== '' || text.includes('#')) return undefined
   if (allowPrivate || isListed(url.hostname, privateHosts))
@@ -83,7 +88,7 @@ export function checkOutboundUrl(text: string, { allowPrivate, privateHosts }: U
 }
 
 /** Returns which addresses a connection to a host may use. */
-export function allowAddresses({ allowPrivate, privateHosts }: UrlRules): IsAllowed {
+export function allowAddresses({ allowPrivate, privateHosts }: EndpointRules): IsAllowed {
   return (address, host) => allowPrivate || isPublicAddress(address) || isListed(host, privateHosts)
 }
 
@@ -119,16 +124,13 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Range[]): boolean {
   return ranges.some((range) => address.match(range))
 }
 
-/** Private and non-existent hosts get the same verdict, because different ones would reveal names in our network. */
-export type AddressCheck = 'allowed' | 'refused'
-
-export interface AddressRules extends UrlRules {
+export interface AddressRules extends EndpointRules {
   isAllowed: IsAllowed
   resolve: Resolve
 }
 
 /**
- * Checks a URL before it is stored. Non-existent names are rejected like private ones, because the difference would
+ * Checks the URL of a new endpoint. Non-existent names are rejected like private ones, because the difference would
  * reveal names in our network. A failed DNS lookup does not cause a rejection, because addresses are checked again at
  * each connection.
  */
@@ -136,7 +138,7 @@ export async function checkAddress(
   text: string,
   { isAllowed, resolve, ...rules }: AddressRules,
 ): Promise<AddressCheck> {
-  const url = checkOutboundUrl(text, rules)
+  const url = checkEndpointUrl(text, rules)
   if (!url) return 'refused'
   if (addressOf(url.hostname) !== undefined) return 'allowed'
   try {

@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises'
-import { BoundedMap } from '../bounded-map.ts'
-import { codeOf } from '../error-code.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
+import { codeOf } from '../../platform/error-code.ts'
 
 /** Resolves a host to all of its addresses; rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -13,7 +13,7 @@ const maxCached = 10_000
 
 /**
  * Queries DNS directly. `getaddrinfo` blocks a thread of a small pool until it gets a response, so a few names with
- * unresponsive name servers would block all other hosts.
+ * unresponsive name servers would block all other endpoints.
  */
 export function createDnsResolve(): Resolve {
   const resolver = new Resolver({ timeout: queryTimeoutMilliseconds, tries: queryAttempts })

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAgent, createPool, requestThrough } from '../../../src/platform/outbound/undici.ts'
+import { createAgent, createPool, requestThrough } from '../../src/platform/undici.ts'
 
 const answer = 'HTTP/1.1 200 OK\r\nconnection: keep-alive\r\nkeep-alive: timeout=600\r\ncontent-length: 2\r\n\r\nok'
 const serverMilliseconds = 60_000

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { buildConnector as undiciConnector } from 'undici'
-import { findProxy, type ProxySettings } from './proxy.ts'
-import { buildConnector, errors, openTunnel } from './undici.ts'
-import { addressOf, type IsAllowed } from './address.ts'
+import { findProxy, type ProxySettings } from '../../platform/proxy.ts'
+import { buildConnector, errors, openTunnel } from '../../platform/undici.ts'
+import { addressOf, type IsAllowed } from '../endpoints/address.ts'
 import type { Resolve } from './resolve.ts'
 
 export interface ConnectorOptions {

@@ -4,9 +4,9 @@ import {
   addressOf,
   allowAddresses,
   checkAddress,
-  checkOutboundUrl,
+  checkEndpointUrl,
   isPublicAddress,
-} from '../../../src/platform/outbound/address.ts'
+} from '../../../src/webhooks/endpoints/address.ts'
 
 const strict = { allowPrivate: false }
 
@@ -23,7 +23,7 @@ test.each([
   'https://home.example.com/',
   'https://dns.arpa.example.com/',
 ])('accepts %s', (url) => {
-  expect(checkOutboundUrl(url, strict)?.protocol).toBe('https:')
+  expect(checkEndpointUrl(url, strict)?.protocol).toBe('https:')
 })
 
 test.each([
@@ -94,15 +94,15 @@ test.each([
   'https://[100::1]/',
   'https://[5f00::1]/',
 ])('rejects %s', (url) => {
-  expect(checkOutboundUrl(url, strict)).toBeUndefined()
+  expect(checkEndpointUrl(url, strict)).toBeUndefined()
 })
 
 test('accepts http and private addresses for development but no credentials', () => {
-  expect(checkOutboundUrl('http://127.0.0.1:4000/hook', { allowPrivate: true })?.port).toBe('4000')
-  expect(checkOutboundUrl('http://localhost/', { allowPrivate: true })).toBeDefined()
-  expect(checkOutboundUrl('https://localhost/', { allowPrivate: true })).toBeDefined()
-  expect(checkOutboundUrl('http://a:b@localhost/', { allowPrivate: true })).toBeUndefined()
-  expect(checkOutboundUrl('file:///etc/passwd', { allowPrivate: true })).toBeUndefined()
+  expect(checkEndpointUrl('http://127.0.0.1:4000/hook', { allowPrivate: true })?.port).toBe('4000')
+  expect(checkEndpointUrl('http://localhost/', { allowPrivate: true })).toBeDefined()
+  expect(checkEndpointUrl('https://localhost/', { allowPrivate: true })).toBeDefined()
+  expect(checkEndpointUrl('http://a:b@localhost/', { allowPrivate: true })).toBeUndefined()
+  expect(checkEndpointUrl('file:///etc/passwd', { allowPrivate: true })).toBeUndefined()
 })
 
 const specialRanges = [
@@ -167,7 +167,7 @@ test('rejects every spelling of a special address', () => {
       fc.constantFrom(...spellings),
       fc.array(fc.constantFrom(8, 10, 16), { minLength: 4, maxLength: 4 }),
       (address, spell, bases) => {
-        expect(checkOutboundUrl(`https://${spell(address, bases)}/hook`, strict)).toBeUndefined()
+        expect(checkEndpointUrl(`https://${spell(address, bases)}/hook`, strict)).toBeUndefined()
       },
     ),
     { numRuns: 5_000 },
@@ -320,7 +320,7 @@ test.each([
   { text: 'https://10.0.3.8/', isAllowed: false },
   { text: 'https://[fd00::8]/', isAllowed: false },
 ])('with private hosts, $text is allowed: $isAllowed', ({ text, isAllowed }) => {
-  expect(checkOutboundUrl(text, { allowPrivate: false, privateHosts }) !== undefined).toBe(isAllowed)
+  expect(checkEndpointUrl(text, { allowPrivate: false, privateHosts }) !== undefined).toBe(isAllowed)
 })
 
 test('a private host may have private addresses, and no other host', () => {
