@@ -10,14 +10,14 @@ export interface Gate extends AsyncDisposable {
   open(): void
 }
 
-/** Passes connections to a port of this machine. */
-export async function openGate(to: number): Promise<Gate> {
+/** Passes connections to a port, by default of this machine. */
+export async function openGate(to: number, host = '127.0.0.1'): Promise<Gate> {
   const sockets = new Set<Socket>()
   let isOpen = true
   const server = createServer((client) => {
     keep(client)
     if (!isOpen) return void client.pause()
-    const behind = keep(connect(to, '127.0.0.1'))
+    const behind = keep(connect(to, host))
     for (const [one, other] of [
       [client, behind],
       [behind, client],

@@ -1,24 +1,24 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   createLocalNotifications,
   createNotifications,
   type Notifications,
 } from '../../../src/platform/db/notifications.ts'
+import { openGate } from '../../cluster/gate.ts'
 import { openTestDatabase } from '../../support/database.ts'
-import { eventually } from '../../support/eventually.ts'
 import { forFile } from '../../support/lifetime.ts'
 
 const database = await forFile(openTestDatabase())
 
-function open(): Notifications {
-  return createNotifications({ kind: 'postgres', url: database.url ?? '' }, database.db, pino({ level: 'silent' }))
+function open(url = database.url ?? ''): Notifications {
+  return createNotifications({ kind: 'postgres', url }, database.db, pino({ level: 'silent' }))
 }
 
 test.each([
   { where: 'in one process', create: createLocalNotifications },
-  { where: 'on PostgreSQL', create: open },
+  { where: 'on PostgreSQL', create: () => open() },
 ])('notifies listeners $where until they stop', async ({ create }) => {
   const notifications = create()
   const listener = vi.fn<() => void>()
@@ -52,28 +52,16 @@ test('notifies other processes and makes them check again after a lost connectio
   await there.close()
 })
 
-async function findListeners(): Promise<number[]> {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity
-    where application_name = 'waybill listen' and datname = current_database()`.execute(database.db)
-  return rows.map(({ pid }) => pid)
-}
-
-// The test stops a process of PostgreSQL, which must run on this machine.
-test.skipIf(process.env['TEST_DATABASE_URL'] !== undefined)('closes even if PostgreSQL does not respond', async () => {
-  const notifications = open()
+test('closes even if PostgreSQL does not respond', async () => {
+  const url = new URL(database.url ?? '')
+  await using gate = await openGate(Number(url.port), url.hostname)
+  url.host = `127.0.0.1:${gate.port}`
+  const notifications = open(url.href)
   const listener = vi.fn<() => void>()
   notifications.listen('deliveries', listener)
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
-  // Those of the tests before may still be closing.
-  const pid = await eventually(async () => {
-    const [only, ...others] = await findListeners()
-    if (only === undefined || others.length > 0) throw new Error('there is not exactly one listener')
-    return only
-  })
-  onTestFinished(() => void process.kill(pid, 'SIGCONT'))
 
-  process.kill(pid, 'SIGSTOP')
+  gate.close()
   await notifications.close()
 })
 

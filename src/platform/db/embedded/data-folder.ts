@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
@@ -44,11 +44,6 @@ export function claimDataFolder(dataDir: string, command: string): DataFolder | 
       lock.close()
     },
   }
-}
-
-/** Whether a folder holds the files of PostgreSQL, which it calls a cluster. */
-export function hasCluster(folder: string): boolean {
-  return existsSync(path.join(folder, 'PG_VERSION'))
 }
 
 /**
