@@ -38,7 +38,9 @@ function summarize(text = '') {
     .replaceAll(`${process.cwd()}/`, '')
     .split('\n')
     .filter((line) => !/node_modules|node:internal/.test(line))
-  return lines.join(' ').replaceAll(/\s+/g, ' ').slice(0, 500)
+  const summary = lines.join(' ').replaceAll(/\s+/g, ' ')
+  // What a browser did last is at the end.
+  return summary.length <= 700 ? summary : `${summary.slice(0, 300)} … ${summary.slice(-400)}`
 }
 
 function sum(field) {

@@ -20,10 +20,13 @@ function useEscape(opened: boolean, onClose: () => void): void {
   useEffect(() => {
     if (!opened) return undefined
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.isComposing || listeners.at(-1) !== listen) return
+      const { key, isComposing, defaultPrevented } = event
+      if (key !== 'Escape' || isComposing || defaultPrevented || listeners.at(-1) !== listen) return
       // Mantine marks open menus and lists of options, which handle the key themselves.
       const { target } = event
       if (target instanceof Element && target.getAttribute('data-mantine-stop-propagation') === 'true') return
+      // The dialog may be gone before the next listener runs, which must not take the key for its own.
+      event.preventDefault()
       close()
     }
     listeners.push(listen)

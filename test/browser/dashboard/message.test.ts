@@ -151,6 +151,9 @@ test('shows the sent content, its webhook and the request as curl', async () => 
   await panel.getByRole('button', { name: 'View payload' }).click()
   const payload = await page.getByRole('region', { name: 'Payload', exact: true }).textContent()
   expect(JSON.parse(payload ?? '')).toEqual(JSON.parse(receiver.at('/payload').at(-1)?.body ?? ''))
+  // The key closes only the dialog, even if the dialog has not taken the focus yet.
+  await page.getByRole('dialog').locator(':focus').waitFor()
+  await page.evaluate('document.activeElement.blur()')
   await page.keyboard.press('Escape')
 
   await panel.getByRole('button', { name: 'Copy as curl' }).click()
