@@ -69,8 +69,8 @@ export interface ServerOptions {
   maxConcurrentRequests?: number
   /** How long a client may read nothing of a pending response. */
   stallMilliseconds?: number
-  /** How long the body of a request may take, except for uploads. */
-  bodyMilliseconds?: number
+  /** How long the headers of a request may take, and again its body, except for uploads. */
+  arrivalMilliseconds?: number
   /** How long a closing server waits for a body that has stopped arriving. */
   silenceMilliseconds?: number
   /** The text of `/metrics`; by default, that of the registry. */
@@ -84,7 +84,7 @@ export interface ServerOptions {
 
 const maxBodyBytes = 64 * 1024
 /** The time limit for the headers of a request, and again for its body, unless it uploads a file. */
-const requestTimeoutMilliseconds = 10_000
+const defaultArrivalMilliseconds = 10_000
 /** Longer than the five minutes that an upload may take. */
 const uploadTimeoutMilliseconds = 6 * 60_000
 /** More than real clients pipeline. It limits buffered responses to about 3 MB per connection. */
@@ -135,7 +135,7 @@ function createConnections(options: ServerOptions): Connections {
     maxConcurrent: maxConcurrentPerConnection,
     maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
-    bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
+    bodyMilliseconds: options.arrivalMilliseconds ?? defaultArrivalMilliseconds,
     silenceMilliseconds: options.silenceMilliseconds ?? defaultSilenceMilliseconds,
     mayTakeLong: (request) => isUpload(request) || isDashboardUpload(request),
   })
@@ -151,7 +151,7 @@ function createApp(deps: Deps, options: ServerOptions, connections: Connections)
         // Node has one limit for all requests; `connections` applies the shorter limit to all but uploads.
         requestTimeout: uploadTimeoutMilliseconds,
         keepAliveTimeout: keepAliveMilliseconds,
-        headersTimeout: requestTimeoutMilliseconds,
+        headersTimeout: options.arrivalMilliseconds ?? defaultArrivalMilliseconds,
         // How often Node checks for late requests. Its default would add up to 30 seconds to the limit.
         connectionsCheckingInterval: 1_000,
         // `connections` answers with the error envelope instead of Node's empty response.
@@ -297,9 +297,13 @@ function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess 
   return sandbox ? 'everybody' : 'nobody'
 }
 
-/** Responds to invalid HTTP and to timeouts with the error envelope, then closes the connection. */
+/**
+ * Responds to invalid HTTP and to timeouts with the error envelope, then closes the connection. If nothing has arrived, there
+ * is nothing to respond to: browsers and proxies open connections in advance, and would take it for the response to their
+ * next request.
+ */
 function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy()
     return
   }

@@ -150,7 +150,7 @@ test('closes the connection of a client that reads nothing but not one that wait
 })
 
 test('rejects a body that arrives too slowly, and closes the connection', async () => {
-  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { arrivalMilliseconds: 300 } })
   const socket = openSocket(node.url)
   const response = text(socket)
   socket.write(preview(account.apiKey).slice(0, -5))
@@ -160,8 +160,19 @@ test('rejects a body that arrives too slowly, and closes the connection', async 
   )
 })
 
+test('answers headers that arrive too slowly, but not a connection on which nothing arrives', async () => {
+  const node = await nodeForTest(server, { server: { arrivalMilliseconds: 300 } })
+  const slow = openSocket(node.url)
+  slow.write('GET /healthz HTTP/1.1\r\n')
+  // As browsers and proxies open in advance. They would take an answer for that to their next request.
+  const [answer, nothing] = await Promise.all([text(slow), text(openSocket(node.url))])
+
+  expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*did not arrive in time/)
+  expect(nothing).toBe('')
+})
+
 test('sends nothing for a request whose body is completed after its rejection', async () => {
-  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { arrivalMilliseconds: 300 } })
   const { hostname, port } = new URL(node.url)
   // The client keeps its side open when the server closes its own.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -218,7 +229,7 @@ test.each([
 )
 
 test('does not extend the body timeout for other methods on the upload path', async () => {
-  const node = await nodeForTest(server, { server: { bodyMilliseconds: 300 } })
+  const node = await nodeForTest(server, { server: { arrivalMilliseconds: 300 } })
   const socket = openSocket(node.url)
   const response = text(socket)
   socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
@@ -250,7 +261,7 @@ test('closes without waiting for an upload whose client has stopped sending', as
 })
 
 test('allows an upload more time for its body than other requests', async () => {
-  const node = await nodeForTest(server, { server: { bodyMilliseconds: 100 } })
+  const node = await nodeForTest(server, { server: { arrivalMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
   const upload = openSocket(node.url)
   const response = text(upload)

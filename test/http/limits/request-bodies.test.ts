@@ -6,7 +6,7 @@ import { forFile } from '../../support/lifetime.ts'
 import { startTestServer } from '../../support/server.ts'
 
 // On a busy machine, the bodies of a test take longer than those of clients may.
-const server = await forFile(startTestServer({ server: { bodyMilliseconds: 600_000 } }))
+const server = await forFile(startTestServer({ server: { arrivalMilliseconds: 300_000 } }))
 
 function open(path: string, framing: string, apiKey = 'wrong'): Socket {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
