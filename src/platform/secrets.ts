@@ -85,7 +85,7 @@ function keyId(key: Uint8Array): string {
 }
 
 /** As `decryptCached`, but returns undefined if no key of the ring decrypts the ciphertext. */
-export function tryDecrypt(box: SecretBox, ciphertext: string, purpose: string): string | undefined {
+export function tryDecryptCached(box: SecretBox, ciphertext: string, purpose: string): string | undefined {
   try {
     return box.decryptCached(ciphertext, purpose)
   } catch {

@@ -9,7 +9,7 @@ import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import { replaceCiphertext } from '../../platform/db/ciphertext.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { type SecretBox, tryDecrypt } from '../../platform/secrets.ts'
+import { type SecretBox, tryDecryptCached } from '../../platform/secrets.ts'
 import { secretPrefix } from '../sender/sign.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
@@ -61,7 +61,7 @@ export async function revealSecret(
 ): Promise<{ secret: string }> {
   const row = await findEndpoint(db, accountId, endpointId)
   if (!row) throw endpointNotFound(endpointId)
-  const secret = tryDecrypt(secrets, row.secretEncrypted, endpointSecretPurpose(endpointId))
+  const secret = tryDecryptCached(secrets, row.secretEncrypted, endpointSecretPurpose(endpointId))
   if (secret === undefined)
     throw new ServiceError('SETTING_REFUSED', errorFacts.unreadableSecret(), {
       remedy: `Create a new one: waybill webhook rotate-secret ${endpointId}`,
@@ -93,7 +93,7 @@ export async function rotateSecret(
   const until = await deps.db.transaction().execute(async (trx) => {
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
-    const isKept = overlapSeconds > 0 && tryDecrypt(deps.secrets, row.secretEncrypted, purpose) !== undefined
+    const isKept = overlapSeconds > 0 && tryDecryptCached(deps.secrets, row.secretEncrypted, purpose) !== undefined
     const until = isKept ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null
     await changeEndpoint(trx, accountId, endpointId, {
       secretEncrypted: encrypted,
@@ -132,10 +132,10 @@ export function decryptEndpoint(
   const { headersEncrypted, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
   const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
   const encrypted = stillSigns ? [row.secretEncrypted, previous] : [row.secretEncrypted]
-  const secrets = encrypted.flatMap((secret) => tryDecrypt(box, secret, endpointSecretPurpose(row.id)) ?? [])
+  const secrets = encrypted.flatMap((secret) => tryDecryptCached(box, secret, endpointSecretPurpose(row.id)) ?? [])
   if (secrets.length < encrypted.length) return toUnreadable(deliveryFailures.unreadableSecret())
   if (headersEncrypted === null) return { headers: {}, secrets }
-  const headers = tryDecrypt(box, headersEncrypted, endpointHeadersPurpose(row.id))
+  const headers = tryDecryptCached(box, headersEncrypted, endpointHeadersPurpose(row.id))
   if (headers === undefined) return toUnreadable(deliveryFailures.unreadableHeaders())
   return { headers: parseHeaders(headers), secrets }
 }

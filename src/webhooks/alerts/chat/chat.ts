@@ -11,7 +11,7 @@ import type { Database } from '../../../platform/db/schema.ts'
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
 import { errorFacts } from '../../../../contracts/facts/errors.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
-import { tryDecrypt } from '../../../platform/secrets.ts'
+import { tryDecryptCached } from '../../../platform/secrets.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
 import { urlProblem } from '../../endpoints/address.ts'
 import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
@@ -114,7 +114,7 @@ function tryOpenChat(
 ): { format: ChatFormat; url: string | undefined } | undefined {
   const format = chatFormats.find((one) => one === chatFormat)
   if (chatUrlEncrypted === null || format === undefined) return undefined
-  return { format, url: tryDecrypt(secrets, chatUrlEncrypted, urlPurpose(accountId)) }
+  return { format, url: tryDecryptCached(secrets, chatUrlEncrypted, urlPurpose(accountId)) }
 }
 
 export function findChatRow(db: Kysely<Database>, accountId: string): Promise<ChatRow | undefined> {
