@@ -60,7 +60,7 @@ export function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, regis
     read: () => readQueueState(db),
     gauges: {
       waybill_webhook_oldest_due_seconds: {
-        help: 'Time since the oldest unclaimed delivery became due, in seconds.',
+        help: 'Time since the oldest unclaimed delivery became due, in seconds. For endpoints that fail or have limits, it counts from their last attempt.',
         value: (state) => state.oldestDueSeconds,
       },
       waybill_webhook_deliveries_waiting: {

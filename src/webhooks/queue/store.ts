@@ -399,7 +399,10 @@ export const oldestDue = sql`(
 )`
 
 export interface QueueState {
-  /** Seconds since the oldest unclaimed delivery became due; 0 if there is none. */
+  /**
+   * Seconds since the oldest unclaimed delivery became due; 0 if there is none. An endpoint that fails or has limits
+   * makes its deliveries wait by itself, so for its deliveries, they count from its last attempt.
+   */
   oldestDueSeconds: number
   /** Number of waiting and running deliveries, including those of disabled endpoints but not of removed ones. */
   waiting: number
@@ -411,12 +414,22 @@ export interface QueueState {
 /** Larger queues are not counted exactly, because that would be too expensive. */
 const countedAtMost = 1_000_000
 
+/** Since when Waybill could have attempted the delivery `first` of the endpoint `e`. */
+const lateSince = sql`case
+  when e.failing_since is null and e.max_per_second is null and e.max_concurrent is null then first.due_at
+  when exists (select from webhook_deliveries where endpoint_id = e.id and claimed and due_at > now()) then now()
+  else greatest(first.due_at, (
+    select max(last_at) from webhook_attempt_counts
+    where account_id = e.account_id and endpoint_id = e.id and slot > now() - interval '1 hour'
+  ))
+end`
+
 /** Reads all accounts, for metrics and alerts of the operator. */
 export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
   const { rows } = await sql<{ oldest: number; waiting: number; failing: number; dead: number }>`
     select
       (
-        select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
+        select coalesce(greatest(0, extract(epoch from now() - min(${lateSince}))), 0)::float8
         from webhook_endpoints e
         cross join lateral ${oldestDue} first
         where e.enabled

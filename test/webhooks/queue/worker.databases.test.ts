@@ -10,7 +10,7 @@ import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { registerQueueGauges, registerWorkerMetrics } from '../../../src/webhooks/queue/metrics.ts'
 import { deleteOldDeliveries } from '../../../src/webhooks/queue/retention-store.ts'
-import { type Claim, claimDueDeliveries, recordAttempts } from '../../../src/webhooks/queue/store.ts'
+import { type Claim, claimDueDeliveries, readQueueState, recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
@@ -340,6 +340,41 @@ test('reports the state of the queue in gauges', async () => {
 
   await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
   expect(await registry.metrics()).toContain('waybill_webhook_oldest_due_seconds 0\n')
+})
+
+/** The last attempt of the endpoint ended at this time. */
+async function attemptedAt(endpointId: string, minutesAgo: number): Promise<void> {
+  const at = sql`now() - ${minutesAgo} * interval '1 minute'`
+  await sql`delete from webhook_attempt_counts where endpoint_id = ${endpointId}`.execute(database.db)
+  await sql`
+    insert into webhook_attempt_counts
+      (account_id, endpoint_id, slot, status_code, error, attempts, duration_ms, max_duration_ms, first_at, last_at)
+    select account_id, id, date_bin('15 min', ${at}, timestamptz '2000-01-01 00:00Z'), 500, '', 1, 1, 1, ${at}, ${at}
+    from webhook_endpoints where id = ${endpointId}`.execute(database.db)
+}
+
+test.each([
+  ['fails', { failing_since: new Date() }],
+  ['has limits', { max_per_second: 1 }],
+])('is not late for an endpoint that %s while it is attempted', async (_what, changes) => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  await webhooks.emit(2)
+  await sql`update webhook_deliveries set due_at = now() - interval '1 hour'`.execute(database.db)
+  await database.db.updateTable('webhook_endpoints').set(changes).where('id', '=', endpointId).execute()
+  const late = async () => Math.round((await readQueueState(database.db)).oldestDueSeconds / 60)
+
+  await attemptedAt(endpointId, 10)
+  expect(await late()).toBe(10)
+  await attemptedAt(endpointId, 0)
+  expect(await late()).toBe(0)
+
+  // Of one delivery, the attempt is running.
+  await sql`delete from webhook_attempt_counts`.execute(database.db)
+  expect(await late()).toBe(60)
+  await sql`
+    update webhook_deliveries set claimed = true, due_at = now() + interval '20 seconds'
+    where id = (select min(id) from webhook_deliveries)`.execute(database.db)
+  expect(await late()).toBe(0)
 })
 
 test('deletes deliveries once their event is dropped, whatever their own age', async () => {
