@@ -28,8 +28,8 @@ export async function announceEndpoints(
         ...toUnrecordedEvent({ accountId: row.accountId, id: row.id }, toEvent(row, deps.now())),
         exceptEndpointId: row.id,
       }))
-    await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, claimed.map(toChange))
+    await recordEvents(deps, trx, events)
     return claimed
   })
   if (rows.some((row) => row.isFailing)) deps.notifications.notify('deliveries')

@@ -56,12 +56,12 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     const events = changes.map(({ row, event }) =>
       toUnrecordedEvent({ accountId: row.accountId, id: row.templateId }, event),
     )
-    await recordEvents(deps, trx, events)
     await reportChanges(
       deps,
       trx,
       changes.flatMap(({ row, event }) => toChange(row, event) ?? []),
     )
+    await recordEvents(deps, trx, events)
     return changes
   })
   // After the commit, so that the workers can already see the deliveries.

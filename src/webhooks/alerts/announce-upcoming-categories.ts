@@ -54,12 +54,12 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
       await markAnnounced(trx, row, known?.cost)
       await refreshUpcomingCategories(trx, row)
     }
+    await reportChanges(deps, trx, changes)
     await recordEvents(
       deps,
       trx,
       announced.map((one) => toUnrecorded(one, now)),
     )
-    await reportChanges(deps, trx, changes)
     return announced
   })
   // After the commit, so that the workers can already see the deliveries.

@@ -43,11 +43,11 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
       await markAnnounced(trx, ids, { active: row.active, notice: row.notice, quality, at: now })
     }
     const events = announced.map(({ row, event }) => toUnrecordedEvent({ accountId: row.accountId, id: row.id }, event))
-    await recordEvents(deps, trx, events)
     await reportChanges(deps, trx, [
       ...announced.map(({ row, event }) => toAccountChange(row.accountId, event, whyInactive(row))),
       ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.accountId, row)),
     ])
+    await recordEvents(deps, trx, events)
     return { announced, changed: rows.length > 0 }
   })
   // After the commit, so that the workers can already see the deliveries.
@@ -158,8 +158,8 @@ export async function reportDisplacement(
   if (isKnownInactive) return
   const reason = inactiveReasons.displaced()
   const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
-  await recordEvents(deps, trx, [toUnrecordedEvent({ accountId: row.accountId, id: row.id }, event)])
   await reportChanges(deps, trx, [toAccountChange(row.accountId, event, reason)])
+  await recordEvents(deps, trx, [toUnrecordedEvent({ accountId: row.accountId, id: row.id }, event)])
 }
 
 /** Returns the alert for an event of a WhatsApp account. `reason` says why it is inactive. */

@@ -4,8 +4,11 @@ import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
 import { acknowledgeAlert } from '../../../src/webhooks/alerts/alerts.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { lockOpenAlert } from '../../../src/webhooks/alerts/store.ts'
+import { recordEvents } from '../../../src/webhooks/events.ts'
 import { recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { lockWaits } from '../../support/lock-waits.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
@@ -101,6 +104,23 @@ test('announces another failure only after a recovery, which is logged', async (
   await announceEndpoints(server.deps)
 
   expect(await listQueued()).toHaveLength(2)
+})
+
+test('delays no event of the account while it waits for the alert', async () => {
+  const { db } = server.deps
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+  await db.updateTable('webhook_endpoints').set({ announced_failing: false }).where('id', '=', failing).execute()
+  const holder = await db.startTransaction().execute()
+  await lockOpenAlert(holder, { accountId: account.accountId, code: 'endpoint_failing', subjectId: failing })
+  const announced = announceEndpoints(server.deps)
+  await expect.poll(() => lockWaits(db)).toHaveLength(1)
+
+  const event = { accountId: account.accountId, type: 'message.read', subjectId: 'msg_1', payload: '{}' }
+  await db.transaction().execute((trx) => recordEvents(server.deps, trx, [event]))
+
+  await holder.rollback().execute()
+  expect(await announced).toBe(1)
 })
 
 test('announces an endpoint that Waybill disabled immediately, with the reason', async () => {
