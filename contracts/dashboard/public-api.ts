@@ -129,9 +129,15 @@ export const setAccess = ownerChange({
   audit: ({ enabled }) => switches.api(enabled),
 })
 
+const AllowListEntries = z.array(singleLine(64)).max(200, problems.atMostEntries({ max: 200 }))
+
 export const setAllowList = ownerChange({
   summary: 'Replace the IP allow-list; an empty list allows every address',
-  input: accountInput({ allowList: z.array(singleLine(64)).max(200, problems.atMostEntries({ max: 200 })) }),
+  input: accountInput({
+    allowList: AllowListEntries,
+    /** The list as it was read. If it has changed since, it is not replaced. */
+    replaces: AllowListEntries.optional(),
+  }),
   output: z.object({ allowList: z.array(z.string()) }),
   audit: ({ allowList: entries }) =>
     entries.length === 0 ? changes.emptyAllowList() : changes.setAllowList({ entries: entries.join(', ') }),

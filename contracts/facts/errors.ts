@@ -23,6 +23,7 @@ export const errorFacts = defineFacts('error', {
   messagingPermission:
     'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
   changedMeanwhile: 'The WhatsApp account was changed at the same time. Nothing was stored.',
+  allowListChanged: 'Somebody else changed the allow-list at the same time. Your change was not saved. Try again.',
   suspended: 'This account is suspended: nothing is sent. Ask the operator of this server to resume it.',
   unreadableSecret:
     'The signing secret of this endpoint cannot be decrypted with the configured keys. Create a new one, or ask an operator to restore the key that encrypted it.',

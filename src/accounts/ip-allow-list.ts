@@ -1,10 +1,10 @@
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
-import { accountNotFound } from './account.ts'
-import { changeAccount } from './store.ts'
+import { requireAccount } from './account.ts'
+import { replaceAllowList } from './store.ts'
 
 /**
  * Returns the canonical form of an address for comparisons: v4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2) and
@@ -73,15 +73,19 @@ function isStrictAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** Replaces the whole list. With an empty list, any address may call. */
+/**
+ * Replaces the whole list, only if it is still `replaces`, if given. With an empty list, any address may call.
+ */
 export async function setAllowList(
-  deps: Pick<Deps, 'db'>,
+  { db }: Pick<Deps, 'db'>,
   accountId: string,
   entries: string[],
+  replaces?: string[],
 ): Promise<{ allowList: string[] }> {
   const allowList = parseAllowList(entries)
-  if (!(await changeAccount(deps.db, accountId, { allowList }))) throw accountNotFound(accountId)
-  return { allowList }
+  if (await replaceAllowList(db, accountId, { from: replaces, to: allowList })) return { allowList }
+  await requireAccount(db, accountId)
+  throw new ServiceError('SETTING_REFUSED', errorFacts.allowListChanged())
 }
 
 /** Returns the entries in canonical form, each once. */

@@ -7,7 +7,6 @@ export type AccountRow = InferResult<ReturnType<typeof selectAccounts>>[number]
 export interface AccountChanges {
   apiEnabled?: boolean | undefined
   rateLimit?: number | undefined
-  allowList?: string[]
   templateChangesEnabled?: boolean | undefined
   mcpEnabled?: boolean | undefined
   timeZone?: string | undefined
@@ -46,6 +45,22 @@ export async function changeAccount(
       ...(contents && setContents(contents)),
     })
     .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Returns false if there is no such account, or if its list is not `from` any more. */
+export async function replaceAllowList(
+  db: Kysely<Database>,
+  accountId: string,
+  { from, to }: { from: string[] | undefined; to: string[] },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('accounts')
+    .set({ allow_list: to })
+    .where('id', '=', accountId)
+    .$if(from !== undefined, (query) => query.where('allow_list', '=', sql<string[]>`${from}::text[]`))
     .returning('id')
     .executeTakeFirst()
   return row !== undefined

@@ -89,6 +89,18 @@ test('normalizes the allow-list and shows whether it includes the current addres
   expect((await read()).you.allowed).toBe(true)
 })
 
+test('replaces only the allow-list that was read, if it is named', async () => {
+  await change('setAllowList', { allowList: ['192.0.2.1'] })
+  const add = (entry: string) => change('setAllowList', { allowList: ['192.0.2.1', entry], replaces: ['192.0.2.1'] })
+
+  const [saved, rejected] = (await Promise.all([add('192.0.2.2'), add('192.0.2.3')])).toSorted(
+    (a, b) => a.statusCode - b.statusCode,
+  )
+
+  expect(rejected).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(saved?.data).toEqual({ allowList: (await read()).allowList })
+})
+
 test.each([
   { entry: '300.1.1.1', says: 'is neither an IP address nor a CIDR range' },
   { entry: '', says: 'must not be empty' },

@@ -166,7 +166,7 @@ const publicApiHandlers: SettingsHandlers<'publicApi'> = {
   generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
   regenerateKey: (deps, _call, { accountId }) => regenerateKey(deps, accountId),
   revokeKey: (deps, _call, { accountId }) => revokeKey(deps, accountId),
-  setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
+  setAllowList: (deps, _call, { accountId, allowList, replaces }) => setAllowList(deps, accountId, allowList, replaces),
 }
 
 const templateHandlers: SettingsHandlers<'template'> = {

@@ -37,12 +37,12 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   /** The change to confirm. */
   const [confirming, setConfirming] = useState<Proposal>()
   const save = useChange({
-    // Another owner may have changed other entries since the list was read.
+    // Another owner may have changed other entries since the list was read. The server rejects a change in between.
     change: async (proposal: Proposal) => {
       const { allowList } = await api.publicApi.get.query({ accountId })
       const next = change(allowList, proposal)
       if (next.length === 0 && proposal.mayOpen !== true) throw new ListChangedError()
-      return api.publicApi.setAllowList.mutate({ accountId, allowList: next })
+      return api.publicApi.setAllowList.mutate({ accountId, allowList: next, replaces: allowList })
     },
     invalidates: [apiAccessKey(accountId)],
     done: t`Allow-list saved.`,
