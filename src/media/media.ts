@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { readEarlierClock } from '../platform/db/clock.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
+import { logUndeleted } from './whatsapp-media-ids.ts'
 import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
 import {
   deleteRemovedMediaRow,
@@ -68,7 +69,6 @@ export async function removeFile(
   await removeRow(db, row)
 }
 
-/** WhatsApp deletes files by itself after 30 days, so a failure is only logged. */
 async function deleteAtWhatsApp(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,
   { accountId, sha256, type }: MediaRow,
@@ -81,7 +81,7 @@ async function deleteAtWhatsApp(
     const accessToken = openAccessToken(deps, owner, account.accessTokenEncrypted)
     const deleted =
       accessToken !== undefined && (await deps.whatsapp.deleteMedia({ phoneNumberId, accessToken }, waMediaId))
-    if (!deleted) deps.log.info(owner, 'WhatsApp did not delete a file; it does so within 30 days')
+    if (!deleted) logUndeleted(deps.log, owner)
   }
 }
 

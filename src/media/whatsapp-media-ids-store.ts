@@ -60,17 +60,21 @@ function matchesKey({ accountId, phoneNumberId, sha256, type }: UploadKey) {
     and sha256 = ${sha256} and type = ${type}`
 }
 
-/** If the claim expired, another process may have uploaded the file too: the later upload is kept. */
+/**
+ * If the claim expired, another process may have uploaded the file too: the later upload is kept. Returns false if the
+ * file was deleted since it was claimed.
+ */
 export async function recordUploaded(
   db: Kysely<Database>,
   key: UploadKey,
   { waMediaId, expiresAt }: { waMediaId: string; expiresAt: Date },
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('media_at_whatsapp')
     .set({ wa_media_id: waMediaId, expires_at: expiresAt, claimed_by: null, claimed_until: null })
     .where(matchesKey(key))
-    .execute()
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export async function renewClaim(

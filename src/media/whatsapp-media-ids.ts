@@ -124,8 +124,9 @@ async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }
       throw readFailure instanceof ServiceError ? readFailure : new StoreUnavailableError(readFailure)
     if (outcome.kind !== 'uploaded') throw await interpretFailure(deps, sender, outcome)
     const expiresAt = new Date(deps.now().getTime() + lifetimeMilliseconds)
-    await recordUploaded(deps.db, key, { waMediaId: outcome.waMediaId, expiresAt })
-    return outcome.waMediaId
+    const { waMediaId } = outcome
+    if (!(await recordUploaded(deps.db, key, { waMediaId, expiresAt }))) throw await undoUpload(deps, sender, waMediaId)
+    return waMediaId
   } catch (error) {
     await releaseClaim(deps.db, key, claimant).catch((failure: unknown) =>
       deps.log.warn({ err: failure, accountId: key.accountId }, 'could not release the claim of a file upload'),
@@ -134,6 +135,28 @@ async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }
   } finally {
     clearInterval(renewals)
   }
+}
+
+/** For a file that was deleted while it was uploaded: nothing else would delete it at WhatsApp. */
+async function undoUpload(
+  { whatsapp, log }: UploadDeps,
+  sender: MediaSender,
+  waMediaId: string,
+): Promise<ServiceError> {
+  if (!(await whatsapp.deleteMedia(sender, waMediaId))) logUndeleted(log, sender)
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The file was deleted while it was uploaded to WhatsApp. Nothing was sent. Try again.',
+    { retryAfterSeconds: 1 },
+  )
+}
+
+/** WhatsApp deletes files by itself after 30 days, so this is not an error. */
+export function logUndeleted(
+  log: Deps['log'],
+  { accountId, whatsAppAccountId }: Pick<MediaSender, 'accountId' | 'whatsAppAccountId'>,
+): void {
+  log.info({ accountId, whatsAppAccountId }, 'WhatsApp did not delete a file; it does so within 30 days')
 }
 
 async function interpretFailure(

@@ -188,6 +188,33 @@ test('claims an upload to WhatsApp for a moment, and renews the claim while the 
   await node.close()
 })
 
+test('deletes a file at WhatsApp that is deleted while a send uploads it for another number', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const phoneNumberId = '990000000000020'
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  const { whatsapp } = server.deps
+  const deleteMeanwhile: typeof whatsapp.uploadMedia = async (...given) => {
+    const outcome = await whatsapp.uploadMedia(...given)
+    await sender.trpc.media.delete.mutate({ mediaId })
+    return outcome
+  }
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({
+    beside: server,
+    deps: { media: shared, whatsapp: { ...whatsapp, uploadMedia: deleteMeanwhile } },
+  })
+
+  const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+
+  expect(response.json().error).toEqual({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The file was deleted while it was uploaded to WhatsApp. Nothing was sent. Try again.',
+  })
+  expect(uploadsOf({ phoneNumberId })).toEqual([])
+  await node.close()
+})
+
 test('logs once that the claim of an upload could not be renewed', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
