@@ -147,6 +147,28 @@ describe('a provider that never answers', () => {
     expect(await signIn()).toEqual({ error: 'provider_unavailable' })
   })
 
+  test('leaves no session of a sign-in whose token comes too late', async () => {
+    const late = new AbortController()
+    limitSignIns(() => late.signal)
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    provider.forge = async (token) => {
+      late.abort()
+      await answered
+      return token
+    }
+    const { db } = server.deps
+    const signIns = db.selectFrom('audit_entries').select('id').where('who', '=', ada.email)
+    const user = db.selectFrom('owners').select('id').where('email', '=', ada.email)
+    const sessions = db.selectFrom('owner_sessions').select('id').where('userId', 'in', user)
+    const [signedIn, known] = [await signIns.execute(), await sessions.execute()]
+
+    expect(await signIn()).toEqual({ error: 'provider_unavailable' })
+    answer()
+
+    await expect.poll(() => signIns.execute()).toHaveLength(signedIn.length + 1)
+    await expect.poll(() => sessions.execute()).toEqual(known)
+  })
+
   test('ends the begin of a sign-in, which waits for its discovery document', async () => {
     provider.discovery = never
 

@@ -10,6 +10,7 @@ import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
 import { consumeAttempt, forbiddenEntryAttempts } from '../../users/sign-in/login-throttle.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import { addressHeader, authPath, oidcProviderId, signInPage } from '../../users/sign-in/paths.ts'
+import { deleteSession } from '../../users/store.ts'
 import { parseJsonBody } from '../api/input.ts'
 import { rejectUnstorable } from '../api/plain-text.ts'
 import { sizeOf } from '../api/rest.ts'
@@ -68,7 +69,7 @@ export async function registerDashboardAuth(
   { userAuth, workLimiter }: { userAuth: UserAuth; workLimiter: WorkLimiter },
   { signInLinks, oidc }: Pick<UserAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
-  const services = { userAuth, workLimiter, handle: createHandler(userAuth) }
+  const services = { userAuth, workLimiter, handle: createHandler(deps, userAuth) }
   await app.register((auth, _options, done) => {
     for (const route of [...served, ...(oidc ? servedForOidc : []), ...(signInLinks ? servedForLinks : [])])
       auth.route({
@@ -115,15 +116,28 @@ async function forward(
  * better-auth itself would wait for the provider for minutes, and so would the user. Its requests to the provider continue
  * after the answer, so they are limited.
  */
-function createHandler(userAuth: UserAuth): HandleInTime {
+function createHandler(deps: Pick<AuditDeps, 'db' | 'log'>, userAuth: UserAuth): HandleInTime {
   let exchanges = 0
-  return (request, answerLate) => {
+  return async (request, answerLate) => {
     if (!answerLate) return userAuth.handle(request)
-    if (exchanges >= maxExchanges) return Promise.resolve(answerLate())
+    if (exchanges >= maxExchanges) return answerLate()
     exchanges += 1
     const handling = userAuth.handle(request).finally(() => (exchanges -= 1))
-    return Promise.race([handling, once(AbortSignal.timeout(providerMilliseconds), 'abort').then(answerLate)])
+    const late = once(AbortSignal.timeout(providerMilliseconds), 'abort').then(() => undefined)
+    const response = await Promise.race([handling, late])
+    if (response) return response
+    handling
+      .then((unsent) => endUnsentSession(deps, userAuth, unsent))
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'could not end a sign-in that took too long'))
+    return answerLate()
   }
+}
+
+/** Nobody gets the cookie of this session, which would be valid and listed for days. */
+async function endUnsentSession({ db }: Pick<AuditDeps, 'db'>, userAuth: UserAuth, unsent: Response): Promise<void> {
+  const cookies = unsent.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
+  const session = await userAuth.findSession(new Headers({ cookie: cookies.join('; ') }))
+  if (session) await deleteSession(db, session.sessionId)
 }
 
 /** Members must not be able to fill the audit logs of their accounts with requests that no limit has counted. */
