@@ -26,7 +26,7 @@ export interface RunningJournals {
  * without: sends that a crash interrupts have an unknown outcome, and some webhooks are sent again.
  */
 export function startJournals(
-  deps: Pick<Deps, 'db' | 'log'>,
+  deps: Pick<Deps, 'db' | 'log' | 'newId' | 'randomBytes' | 'notifications'>,
   config: Pick<Config, 'database' | 'journalDir'>,
   { sends, delivers }: { sends: boolean; delivers: boolean },
 ): RunningJournals {

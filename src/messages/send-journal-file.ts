@@ -10,7 +10,7 @@ import {
 import type { Logger } from '../platform/log.ts'
 import type { SendJournalEntry, SendJournal } from './send-journal.ts'
 import { maxInsertMilliseconds as defaultMaxInsertMilliseconds } from './send/settle.ts'
-import { failUnwritten } from './send/settle-store.ts'
+import { failInterrupted, type ReportDeps } from './status/outcome-unknown.ts'
 
 const sendJournalKind = 'journal'
 
@@ -99,7 +99,7 @@ const batchSize = 1_000
  * commit after its process died.
  */
 export function startSendJournalReplay(
-  deps: Pick<Deps, 'db' | 'log'>,
+  deps: ReportDeps & Pick<Deps, 'log'>,
   location: JournalLocation & { ownName?: string | undefined },
   {
     maxInsertMilliseconds = defaultMaxInsertMilliseconds,
@@ -126,15 +126,15 @@ export function startSendJournalReplay(
 
 /** Removes the messages whose rows were found. */
 async function settleFound(
-  { db, log }: Pick<Deps, 'db' | 'log'>,
+  deps: ReportDeps & Pick<Deps, 'log'>,
   missing: Map<string, SendJournalEntry>,
 ): Promise<void> {
   const entries = [...missing.values()]
   for (let from = 0; from < entries.length; from += batchSize) {
-    const { found, failed } = await failUnwritten(db, entries.slice(from, from + batchSize))
+    const { found, failed } = await failInterrupted(deps, entries.slice(from, from + batchSize))
     for (const id of found) missing.delete(id)
     if (failed > 0)
-      log.warn(
+      deps.log.warn(
         { messages: failed },
         'marked unsent messages of a killed process as failed and released their idempotency keys',
       )

@@ -10,6 +10,7 @@ import type { PendingMessage } from '../../src/messages/message.ts'
 import { fingerprintRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { forFile } from '../support/lifetime.ts'
+import { listRecordedEvents } from '../support/recorded-events.ts'
 import { startTestServer } from '../support/server.ts'
 import { newPendingMessage } from '../support/stored-messages.ts'
 
@@ -71,6 +72,27 @@ test('marks an unwritten message of a dead process as failed and frees its key',
 
   await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
   expect(readdirSync(location.folder)).toEqual([])
+})
+
+test('emits no event for an unwritten message, because its caller repeats the request', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  replay = startSendJournalReplay(server.deps, location)
+  await expect.poll(() => readState(message)).toMatchObject({ status: 'failed' })
+  expect(await listRecordedEvents(server.deps, account, message.id)).toEqual([])
+})
+
+test('emits an event for an unwritten message whose outcome was reported as unknown', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  const { accountId, id } = message
+  const reported = { account_id: accountId, id, reported_at: new Date() }
+  await server.deps.db.insertInto('overdue_messages').values(reported).execute()
+
+  replay = startSendJournalReplay(server.deps, location)
+
+  await expect.poll(() => readState(message)).toMatchObject({ status: 'failed' })
+  expect(await listRecordedEvents(server.deps, account, id)).toMatchObject([
+    { type: 'message.failed', data: { messageId: id, error: { code: 'SERVICE_UNAVAILABLE' } } },
+  ])
 })
 
 test('keeps a possibly written message of a dead process pending, with its key', async () => {

@@ -128,16 +128,20 @@ const failAllUnwritten = statement<Lists<SendJournalEntry> & { reason: string },
   left join failed on failed.account_id = m.account_id and failed.id = m.id`,
 )
 
-/** Marks pending messages as failed that were certainly never written to WhatsApp, and releases their keys. */
+/**
+ * Marks pending messages as failed that were certainly never written to WhatsApp, and releases their keys. Returns the IDs
+ * of all that are recorded.
+ */
 export async function failUnwritten(
   db: Kysely<Database>,
   entries: readonly SendJournalEntry[],
-): Promise<{ found: string[]; failed: number }> {
+): Promise<{ found: string[]; failed: SendJournalEntry[] }> {
   const rows = await failAllUnwritten(db, {
     ...listsOf(entryColumns, entries),
     reason: 'the service was interrupted before the message was sent',
   })
-  return { found: rows.map(({ id }) => id), failed: rows.filter(({ failed }) => failed).length }
+  const failed = new Set(rows.filter((row) => row.failed).map(({ id }) => id))
+  return { found: rows.map(({ id }) => id), failed: entries.filter(({ id }) => failed.has(id)) }
 }
 
 /**

@@ -4,11 +4,13 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, toUnrecordedEvent } from '../../webhooks/events.ts'
 import { requireMessage } from '../queries/read.ts'
-import { resolvePending } from '../send/settle-store.ts'
+import type { SendJournalEntry } from '../send-journal.ts'
+import { failUnwritten, resolvePending } from '../send/settle-store.ts'
 import { toEvents, toUnknownOutcomeEvent } from './apply-statuses.ts'
-import { lockMessages } from './store.ts'
+import { lockMessages, type MessageReference } from './store.ts'
 
-type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
+/** What the report of an outcome needs. */
+export type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
 
 const defaultBatchSize = 500
 
@@ -72,13 +74,7 @@ export async function resolveMessage(
 ): Promise<void> {
   const resolved = await deps.db.transaction().execute(async (trx) => {
     if (!(await resolvePending(trx, { accountId, id: messageId }, resolution))) return false
-    const messages = await lockMessages(trx, [{ accountId, messageId, waMessageId: '' }])
-    const events = messages.flatMap((message) =>
-      toEvents(message, message, message.sentAt ?? message.failedAt ?? message.createdAt).map((event) =>
-        toUnrecordedEvent(message, event),
-      ),
-    )
-    await recordEvents(deps, trx, events)
+    await recordOutcomes(deps, trx, [{ accountId, messageId, waMessageId: '' }])
     return true
   })
   if (resolved) return deps.notifications.notify('deliveries')
@@ -92,4 +88,50 @@ export async function resolveMessage(
     'SETTING_REFUSED',
     `The send of message ${messageId} may still be running. Try again a minute after it was recorded (${message.createdAt.toISOString()}).`,
   )
+}
+
+/**
+ * Marks messages as failed that were certainly never written to WhatsApp. That causes no event: their callers got no
+ * response and repeat the request, so the event would be about a message that is sent under the same external ID. Only
+ * if the outcome was reported as unknown, the endpoints learn how it ended.
+ */
+export async function failInterrupted(
+  deps: ReportDeps,
+  entries: readonly SendJournalEntry[],
+): Promise<{ found: string[]; failed: number }> {
+  const { found, failed, reported } = await deps.db.transaction().execute(async (trx) => {
+    const marked = await failUnwritten(trx, entries)
+    const reported = await findReported(trx, marked.failed)
+    await recordOutcomes(deps, trx, reported)
+    return { ...marked, reported }
+  })
+  if (reported.length > 0) deps.notifications.notify('deliveries')
+  return { found, failed: failed.length }
+}
+
+/** Finds the messages whose outcome was reported as unknown. */
+async function findReported(trx: Kysely<Database>, messages: readonly SendJournalEntry[]): Promise<MessageReference[]> {
+  const { rows } = await sql<MessageReference>`
+    select account_id as "accountId", id as "messageId", '' as "waMessageId"
+    from overdue_messages
+    join unnest(
+      ${messages.map(({ accountId }) => accountId)}::text[], ${messages.map(({ id }) => id)}::text[]
+    ) as failed (account_id, id) using (account_id, id)
+    where reported_at is not null`.execute(trx)
+  return rows
+}
+
+/** Records the events of the current states of messages. */
+async function recordOutcomes(
+  deps: ReportDeps,
+  trx: Kysely<Database>,
+  references: readonly MessageReference[],
+): Promise<void> {
+  const messages = await lockMessages(trx, references)
+  const events = messages.flatMap((message) =>
+    toEvents(message, message, message.sentAt ?? message.failedAt ?? message.createdAt).map((event) =>
+      toUnrecordedEvent(message, event),
+    ),
+  )
+  await recordEvents(deps, trx, events)
 }

@@ -41,7 +41,7 @@ const releases = {
     settleFailed(server.deps.db, { accountId, id }, { ...failure, releaseKey: 'order-1' }),
   failUnwritten: async (accountId: string, id: string) => {
     const { failed } = await failUnwritten(server.deps.db, [{ accountId, id }])
-    return failed === 1
+    return failed.length === 1
   },
   resolvePending: (accountId: string, id: string) => resolvePending(server.deps.db, { accountId, id }, 'failed'),
 } as const
@@ -95,7 +95,7 @@ test('failUnwritten lists the messages that were recorded, and says why they fai
   const { accountId, second } = await recordTwo(await server.account())
   const entries = [second, 'msg_never_recorded'].map((id) => ({ accountId, id }))
 
-  expect(await failUnwritten(server.deps.db, entries)).toEqual({ found: [second], failed: 1 })
+  expect(await failUnwritten(server.deps.db, entries)).toEqual({ found: [second], failed: [{ accountId, id: second }] })
 
   const { error_message: reason } = await server.deps.db
     .selectFrom('messages')
