@@ -64,10 +64,27 @@ async function syncWith(
     if (typeof listing === 'string') return { ok: false, reason: listing }
     listings.push(listing)
   }
-  await deps.db.transaction().execute(async (trx) => {
-    for (const listing of listings) await storeListing(trx, listing)
-  })
+  await store(deps, accountId, listings)
   return { ok: true, ...count(listings) }
+}
+
+/** The last transaction of each account that this process has begun. */
+const storing = new Map<string, Promise<void>>()
+
+/**
+ * Syncs of an account that overlap would wait for the locks of the first, each with one of the connections for
+ * transactions, of which there are few. Here, they wait without one.
+ */
+async function store({ db }: SyncDeps, accountId: string, listings: readonly Listing[]): Promise<void> {
+  const run = () =>
+    db.transaction().execute(async (trx) => {
+      for (const listing of listings) await storeListing(trx, listing)
+    })
+  const stored = (storing.get(accountId) ?? Promise.resolve()).then(run, run)
+  storing.set(accountId, stored)
+  await stored.finally(() => {
+    if (storing.get(accountId) === stored) storing.delete(accountId)
+  })
 }
 
 /**

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { listTemplates } from '../../contracts/dashboard/template.ts'
 import { unsupportedTemplate } from '../../contracts/facts/unsupported-template.ts'
 import type { OutputOf } from '../../contracts/procedure.ts'
+import { syncTemplates } from '../../src/templates/sync.ts'
 import { forFile } from '../support/lifetime.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { accountWithOwner, signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
 
@@ -43,6 +45,30 @@ test('shows a new template after a sync, with the reason of a rejection', async 
   expect((await list({ limit: 100 })).items).toContainEqual(
     expect.objectContaining({ name: 'too_pushy', status: 'REJECTED', rejectedReason: 'PROMOTIONAL', sendable: false }),
   )
+})
+
+test('syncs that overlap wait for a lock with one connection', async () => {
+  const { db, whatsapp } = server.deps
+  const ofAccount = db.selectFrom('whatsapp_accounts').select('id').where('account_id', '=', account.accountId)
+  const holder = await db.startTransaction().execute()
+  await holder.executeQuery(ofAccount.forUpdate())
+  let listings = 0
+  const listTemplates: typeof whatsapp.listTemplates = async (from) => {
+    const listing = await whatsapp.listTemplates(from)
+    listings += 1
+    return listing
+  }
+  const deps = { ...server.deps, whatsapp: { ...whatsapp, listTemplates } }
+
+  const syncs = Array.from({ length: 3 }, () => syncTemplates(deps, account.accountId))
+
+  await expect.poll(() => listings).toBe(3)
+  await expect.poll(() => lockWaits(db)).not.toEqual([])
+  const waits: number[] = []
+  while (waits.length < 20) waits.push((await lockWaits(db)).length)
+  await holder.rollback().execute()
+  expect(await Promise.all(syncs)).toHaveLength(3)
+  expect(Math.max(...waits)).toBe(1)
 })
 
 test('says with a fact why an approved template cannot be sent, and to API callers in English alone', async () => {
