@@ -1,6 +1,11 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { allMigrations, baselineName, type Migration, type Migrations } from '../../src/platform/db/migrate/migrate.ts'
+import {
+  allMigrations,
+  baselineName,
+  type Migration,
+  type Migrations,
+} from '../../src/platform/db/migrate/migrations.ts'
 import { findProblems } from './beside.ts'
 
 function runs(...statements: string[]): Migration {

@@ -7,51 +7,10 @@ import { rejectPooler, rejectUnusableSettings } from '../connect/session.ts'
 import { withoutTimeout } from '../database.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { updateMessageCounts } from '../message-counts.ts'
-import * as baseline from '../migrations/0032-baseline.ts'
-import * as codeRetries from '../migrations/0033-code-retries.ts'
-import * as marketingEndpoint from '../migrations/0034-marketing-endpoint.ts'
-import * as marketingHealth from '../migrations/0035-marketing-health.ts'
-import * as missingMessages from '../migrations/0036-missing-messages.ts'
-import * as backgroundJobs from '../migrations/0037-background-jobs.ts'
-import * as recipientIdentities from '../migrations/0038-recipient-identities.ts'
-import * as messageRecipients from '../migrations/0039-message-recipients.ts'
-import * as mcp from '../migrations/0040-mcp.ts'
-import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
-import * as requestLogLimits from '../migrations/0042-request-log-limits.ts'
-import * as upcomingCategories from '../migrations/0043-upcoming-categories.ts'
-import * as auditFacts from '../migrations/0044-audit-facts.ts'
-import * as portfolios from '../migrations/0045-portfolios.ts'
-import * as repliedEvents from '../migrations/0046-replied-events.ts'
-import * as businessApp from '../migrations/0047-business-app.ts'
-import * as alertFacts from '../migrations/0048-alert-facts.ts'
-import * as standbyAndPayment from '../migrations/0049-standby-and-payment.ts'
-import * as messagingAccount from '../migrations/0050-messaging-account.ts'
-import * as healthAdvice from '../migrations/0051-health-advice.ts'
-import * as accountFacts from '../migrations/0052-account-facts.ts'
-import * as suppressionAddedBy from '../migrations/0053-suppression-added-by.ts'
-import * as activityReports from '../migrations/0054-activity-reports.ts'
-import * as callbackOverride from '../migrations/0055-callback-override.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
+import { allMigrations, baselineName, type Migration, type Migrations } from './migrations.ts'
 import { limitLockWait } from './online.ts'
-
-/** A change in one transaction. Its locks block the version before, so it must be short: no rewrite, no scan. */
-interface TransactionalMigration {
-  up: (trx: Kysely<unknown>) => Promise<void>
-}
-
-/**
- * Work that takes long: filling a column, building an index, validating a constraint (`online.ts`). It runs outside a
- * transaction and is repeated after a failure, so it must continue where it stopped.
- */
-interface OnlineMigration {
-  run: (db: Kysely<Database>, onProgress: (rows: number) => void) => Promise<void>
-}
-
-export type Migration = TransactionalMigration | OnlineMigration
-
-/** By name; the names sort in the order of application. */
-export type Migrations = Readonly<Record<string, Migration>>
 
 /** What the runner is doing, for an operator who waits for it. */
 export type MigrationProgress =
@@ -73,40 +32,6 @@ export function describeProgress(progress: MigrationProgress): string {
     case 'applied':
       return `Applied ${progress.migration}.`
   }
-}
-
-/** The first migration, which creates the schema of commit 12e9a9b4. */
-export const baselineName = '0032-baseline'
-
-/**
- * Migrations run forward only, in the order of their names. A released migration is never edited. Each one must be able to
- * run while the version before serves traffic: docs/contributing/migrations.md.
- */
-export const allMigrations: Migrations = {
-  [baselineName]: baseline,
-  '0033-code-retries': codeRetries,
-  '0034-marketing-endpoint': marketingEndpoint,
-  '0035-marketing-health': marketingHealth,
-  '0036-missing-messages': missingMessages,
-  '0037-background-jobs': backgroundJobs,
-  '0038-recipient-identities': recipientIdentities,
-  '0039-message-recipients': messageRecipients,
-  '0040-mcp': mcp,
-  '0041-suppression-usage': suppressionUsage,
-  '0042-request-log-limits': requestLogLimits,
-  '0043-upcoming-categories': upcomingCategories,
-  '0044-audit-facts': auditFacts,
-  '0045-portfolios': portfolios,
-  '0046-replied-events': repliedEvents,
-  '0047-business-app': businessApp,
-  '0048-alert-facts': alertFacts,
-  '0049-standby-and-payment': standbyAndPayment,
-  '0050-messaging-account': messagingAccount,
-  '0051-health-advice': healthAdvice,
-  '0052-account-facts': accountFacts,
-  '0053-suppression-added-by': suppressionAddedBy,
-  '0054-activity-reports': activityReports,
-  '0055-callback-override': callbackOverride,
 }
 
 export interface MigrateOptions {

@@ -4,14 +4,8 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../../src/platform/db/database.ts'
 import { updateMessageCounts } from '../../../../src/platform/db/message-counts.ts'
-import {
-  allMigrations,
-  listPendingMigrations,
-  migrate,
-  type Migration,
-  type MigrationProgress,
-} from '../../../../src/platform/db/migrate/migrate.ts'
-import * as baseline from '../../../../src/platform/db/migrations/0032-baseline.ts'
+import { listPendingMigrations, migrate, type MigrationProgress } from '../../../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, baselineName, type Migration } from '../../../../src/platform/db/migrate/migrations.ts'
 import { listCatalog } from '../../../support/catalog.ts'
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'
 
@@ -60,8 +54,8 @@ test('applies nothing to a migrated database', async () => {
 
 test('applies a migration while a backup reads its table', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
-  const migrations = { '0032-baseline': baseline, '0033-note': addColumn('accounts', 'note text') }
-  await forgetMigrations(['0032-baseline'])
+  const migrations = { [baselineName]: allMigrations[baselineName], '0033-note': addColumn('accounts', 'note text') }
+  await forgetMigrations([baselineName])
 
   await database.db.transaction().execute(async (backup) => {
     await sql`lock table waybill_migrations in access share mode`.execute(backup)
@@ -74,7 +68,7 @@ test('opens a database of commit 12e9a9b4 without running the baseline', async (
   await forgetMigrations(['0001-send', '0031-failure-rate-minimum', '0032-status-alerts'])
   const before = await listCatalog(database.db)
 
-  const migrations = { '0032-baseline': baseline, '0033-note': addColumn('accounts', 'note text') }
+  const migrations = { [baselineName]: allMigrations[baselineName], '0033-note': addColumn('accounts', 'note text') }
   expect(await migrate(database.db, { migrations })).toEqual(['0033-note'])
 
   const added = (await listCatalog(database.db)).filter((line) => !before.includes(line))

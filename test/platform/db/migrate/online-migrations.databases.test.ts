@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { createIndexOnline, fillInBatches } from '../../../../src/platform/db/migrate/online.ts'
-import { allMigrations, migrate, type Migrations } from '../../../../src/platform/db/migrate/migrate.ts'
+import { migrate } from '../../../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, type Migrations } from '../../../../src/platform/db/migrate/migrations.ts'
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'
 
 let database: TestDatabase
