@@ -6,18 +6,21 @@ import '@mantine/core/styles.css'
 import { Notifications } from '@mantine/notifications'
 import '@mantine/notifications/styles.css'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { StrictMode, useMemo } from 'react'
+import { type ComponentType, StrictMode, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createBrowserRouter } from 'react-router'
+import { createBrowserRouter, type RouteObject } from 'react-router'
 import { RouterProvider } from 'react-router/dom'
 import { createQueryClient } from './api/query-client.ts'
 import { i18n } from './language/i18n.ts'
 import { type Language, useLanguage } from './language/language.ts'
-import { routes } from './routes.tsx'
 import { signInPath } from './session/sign-in.ts'
 import { colourSchemeKey } from './theme/colour-scheme.ts'
 import './theme/page.css'
 import { cssVariablesResolver, theme } from './theme/theme.ts'
+import { AccountLayout, FirstAccountPage } from './layout/account-layout.tsx'
+import { NotFoundPage, RouteError, WholePageSkeleton } from './layout/fallback-pages.tsx'
+import { SignedInLayout } from './layout/signed-in-layout.tsx'
+import { accountRoutes, publicRoutes, userRoutes } from './load-page.ts'
 
 const basename = '/settings'
 
@@ -73,3 +76,47 @@ export function renderApp(root: HTMLElement): void {
     </StrictMode>,
   )
 }
+
+/** Re-renders a page when the language changes. Form input is kept. */
+function localized(Page: ComponentType): ComponentType {
+  return function Localized() {
+    useLanguage()
+    return <Page />
+  }
+}
+
+function toRoutes(pages: typeof accountRoutes): RouteObject[] {
+  return Object.entries(pages).map(([path, load]) => ({
+    path,
+    lazy: { Component: async () => localized(await load()) },
+  }))
+}
+
+const routes: RouteObject[] = [
+  {
+    ErrorBoundary: RouteError,
+    HydrateFallback: WholePageSkeleton,
+    children: [
+      ...toRoutes(publicRoutes),
+      {
+        Component: localized(SignedInLayout),
+        children: [
+          { index: true, Component: localized(FirstAccountPage) },
+          ...toRoutes(userRoutes),
+          {
+            path: ':accountId',
+            Component: localized(AccountLayout),
+            children: [
+              { index: true, Component: localized(FirstAccountPage) },
+              {
+                ErrorBoundary: RouteError,
+                children: [...toRoutes(accountRoutes), { path: '*', Component: localized(NotFoundPage) }],
+              },
+            ],
+          },
+          { path: '*', Component: localized(NotFoundPage) },
+        ],
+      },
+    ],
+  },
+]

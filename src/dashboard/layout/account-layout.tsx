@@ -7,7 +7,7 @@ import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from 'rea
 import { operatorApi } from '../api/client.ts'
 import { useChange } from '../api/use-change.ts'
 import { describeFinding } from '../pages/whatsapp-accounts/describe.ts'
-import { stepOf } from '../pages/whatsapp-accounts/step-names.ts'
+import { stepOf } from '../pages/whatsapp-accounts/checklist.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { AccountContext, sessionKey, useAccount, useUser } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,4 +1,4 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import {
   AppShell,
@@ -6,6 +6,7 @@ import {
   Burger,
   Button,
   Group,
+  Kbd,
   type MantineColorScheme,
   Menu,
   Text,
@@ -16,21 +17,26 @@ import {
 import {
   IconCheck,
   IconDeviceDesktop,
+  IconFlask,
   IconLogout,
   IconMoon,
+  IconSearch,
   IconSelector,
-  IconSun,
   IconServer2,
+  IconSun,
   IconUser,
 } from '@tabler/icons-react'
 import { Link, useLocation, useNavigate } from 'react-router'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { Suspense } from 'react'
+import { Trans } from '@lingui/react/macro'
 import { LanguageItems } from '../language/language-choice.tsx'
 import { translate } from '../language/i18n.ts'
 import { useSignOut, useUser } from '../session/session.ts'
-import { OpenButton } from './command-palette/open-button.tsx'
 import { Logo } from './logo.tsx'
 import { helpPages } from './pages.ts'
-import { SandboxRibbon } from './sandbox-ribbon.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
+import styles from './command-palette.module.css'
 
 interface HeaderProps {
   accountId: string | undefined
@@ -177,5 +183,74 @@ function UserMenu() {
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>{t`Sign out`}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** Loaded on first use. */
+const CommandPalette = lazyPart(async () => (await import('./command-palette.tsx')).CommandPalette)
+
+/** Opens the command palette, like the shortcuts ⌘K and Ctrl+K. */
+function OpenButton({ accountId }: { accountId: string }) {
+  const [opened, { open, close, toggle }] = useDisclosure()
+  // Includes fields, in which shortcuts are ignored by default.
+  useHotkeys([['mod+K', toggle]], [])
+  return (
+    <>
+      <UnstyledButton
+        onClick={open}
+        className={styles['button']}
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Meta+K Control+K"
+      >
+        <Group gap={8} wrap="nowrap">
+          <IconSearch size={16} aria-hidden />
+          <Text span size="sm" visibleFrom="sm">{t`Search`}</Text>
+          <VisuallyHidden hiddenFrom="sm">{t`Search`}</VisuallyHidden>
+          <Kbd size="xs" visibleFrom="md" aria-hidden>
+            {isApple() ? '⌘K' : 'Ctrl K'}
+          </Kbd>
+        </Group>
+      </UnstyledButton>
+      {opened && (
+        <Suspense>
+          <CommandPalette accountId={accountId} onClose={close} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function isApple(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent)
+}
+
+export const ribbonHeight = 30
+
+/** Above the header of every page in the sandbox. */
+export function SandboxRibbon() {
+  return (
+    <Group
+      role="note"
+      aria-label={t`Sandbox`}
+      h={ribbonHeight}
+      px="md"
+      gap={6}
+      wrap="nowrap"
+      justify="center"
+      bg="var(--mantine-color-yellow-light)"
+      c="var(--mantine-color-yellow-light-color)"
+      style={{ whiteSpace: 'nowrap', overflow: 'hidden' }}
+    >
+      <IconFlask size={15} aria-hidden />
+      <Text span size="xs" fw={700}>{t`Sandbox`}</Text>
+      <Text span size="xs" truncate>
+        <Trans>
+          WhatsApp is simulated
+          <Text span inherit visibleFrom="sm">
+            : messages reach no phone and cost nothing
+          </Text>
+        </Trans>
+      </Text>
+    </Group>
   )
 }

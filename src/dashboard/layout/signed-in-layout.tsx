@@ -12,9 +12,8 @@ import { toSetUpState } from '../pages/whatsapp-accounts/checklist.ts'
 import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useSessionQuery, useUser } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
-import { Header, headerHeight } from './header.tsx'
+import { Header, headerHeight, ribbonHeight } from './header.tsx'
 import { helpPages, pageGroups } from './pages.ts'
-import { ribbonHeight } from './sandbox-ribbon.tsx'
 
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { LanguageSelect } from '../language/language-choice.tsx'
 import { useSignInOptions } from '../session/sign-in.ts'
 import { Logo } from './logo.tsx'
-import { SandboxRibbon } from './sandbox-ribbon.tsx'
+import { SandboxRibbon } from './header.tsx'
 
 interface SignedOutLayoutProps {
   title: string

@@ -113,7 +113,7 @@ const exceptions: readonly string[] = [
   'pages/alerts/chat-section.tsx Slack',
   'pages/alerts/chat-section.tsx Microsoft Teams',
   'PostgreSQL',
-  'layout/command-palette/open-button.tsx', // Ctrl K
+  'layout/header.tsx Ctrl K',
   'pages/messages/log-keys.ts', // Enter and Esc
   // Code: commands, snippets and the names of errors.
   'Error',
@@ -127,7 +127,7 @@ const exceptions: readonly string[] = [
   'api/upload-sample.ts Must',
   // Keys of groups, whose names are in `groupNames`.
   ...['Pages', 'Actions', 'Templates', 'Messages', 'Documentation', 'Accounts'].map(
-    (key) => `layout/command-palette/commands.ts ${key}`,
+    (key) => `layout/commands.ts ${key}`,
   ),
   // Steps of a form, which are never shown.
   'pages/profile/authenticator-section.tsx',

@@ -1,12 +1,7 @@
 import type { Messages } from '@lingui/core'
 import { expect, test } from 'vitest'
 import { activate } from '../../../src/dashboard/language/i18n.ts'
-import {
-  type Command,
-  findCommands,
-  findDocs,
-  listCommands,
-} from '../../../src/dashboard/layout/command-palette/commands.ts'
+import { type Command, findCommands, findDocs, listCommands } from '../../../src/dashboard/layout/commands.ts'
 
 const account = { accountId: 'acc_1', name: 'Shop', role: 'owner' as const }
 const commands = listCommands(account, [{ accountId: 'acc_2', name: 'Clinic', role: 'viewer' }])

@@ -1,10 +1,11 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
+import { useNavigate } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import { type AccountOrder, accountOrders, type ConsoleAccount } from '../../../../contracts/dashboard/console.ts'
 import { operatorApi } from '../../api/client.ts'
@@ -15,9 +16,11 @@ import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { type AccountAction, AccountActionModal } from './account-action-modal.tsx'
 import { formatNumber } from '../../language/format.ts'
-import { consoleAccountsKey, describeShare } from './use-console.ts'
+import { consoleAccountsKey, consoleKey, describeShare } from './use-console.ts'
+import { useChange } from '../../api/use-change.ts'
+import { sessionKey } from '../../session/session.ts'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 
 const pauseMilliseconds = 300
 const refreshMilliseconds = 15_000
@@ -254,4 +257,52 @@ function Actions({ account, onAction }: { account: ConsoleAccount; onAction: Ent
       </Menu.Dropdown>
     </Menu>
   )
+}
+
+interface AccountAction {
+  kind: 'view' | 'suspend' | 'resume'
+  account: ConsoleAccount
+}
+
+/** Explains an action and asks for confirmation. */
+function AccountActionModal({ action, onClose }: { action: AccountAction; onClose: () => void }) {
+  const { kind, account } = action
+  const { accountId } = account
+  const { done, ...texts } = describe(action)
+  const navigate = useNavigate()
+  const act = useChange({
+    change: (): Promise<unknown> => operatorApi.account[kind].mutate({ accountId }),
+    invalidates: kind === 'view' ? [sessionKey] : [consoleKey, sessionKey],
+    ...(done !== undefined && { done }),
+    onDone: () => (kind === 'view' ? void navigate(`/${accountId}/overview`) : onClose()),
+  })
+  return (
+    <ConfirmModal opened onClose={onClose} {...texts} color={kind === 'suspend' ? 'red.9' : 'waybill'} change={act} />
+  )
+}
+
+function describe({ kind, account: { name } }: AccountAction) {
+  switch (kind) {
+    case 'view':
+      return {
+        title: t`View ${name}?`,
+        consequence: t`You can read this account for one hour, including the phone numbers of recipients. You cannot change it, and secrets stay hidden. The audit log shows its members that you opened it, with your email address.`,
+        confirmLabel: t`View account`,
+        done: undefined,
+      }
+    case 'suspend':
+      return {
+        title: t`Suspend ${name}?`,
+        consequence: t`Its API key and all its sends are rejected at once, until an operator resumes the account. Members can still sign in and read, and statuses of earlier messages are still delivered.`,
+        confirmLabel: t`Suspend account`,
+        done: t`${name} is suspended.`,
+      }
+    case 'resume':
+      return {
+        title: t`Resume ${name}?`,
+        consequence: t`Its API key and its sends work again at once.`,
+        confirmLabel: t`Resume account`,
+        done: t`${name} is resumed.`,
+      }
+  }
 }

@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
-import { Autocomplete, Box, NativeSelect, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Autocomplete, Box, CloseButton, Kbd, NativeSelect, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type Ref, useState } from 'react'
+import { IconSearch } from '@tabler/icons-react'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
 import { FailureStage } from '../../../../contracts/dashboard/message.ts'
 import { FailureCode } from '../../../../contracts/fields.ts'
@@ -16,7 +17,6 @@ import { useTemplates } from '../templates/use-templates.ts'
 import { FilterChips, useSendingNumbers } from './filter-chips.tsx'
 import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
 import { failureNames, outcomeUnknownName, statusNames } from './message-status.tsx'
-import { SearchField } from './search-field.tsx'
 
 interface FilterBarProps {
   filters: MessageFilters
@@ -237,4 +237,47 @@ function useReasons(): ReadonlyMap<string, string> {
     staleTime: 60_000,
   })
   return new Map(data?.failures.map((failure) => [failure.code, say(failure, 'meaning')]))
+}
+
+interface SearchFieldProps {
+  /** The applied search. */
+  value: string
+  onApply: (value: string) => void
+  ref: Ref<HTMLInputElement>
+}
+
+const maxLength = 255
+
+/** One field for everything that identifies messages. Applied when the user stops typing. */
+function SearchField({ value, onApply, ref }: SearchFieldProps) {
+  const { text, change, apply, clear } = useAppliedText(value, onApply)
+  return (
+    <TextInput
+      ref={ref}
+      aria-keyshortcuts="/"
+      type="search"
+      aria-label={t`Search messages`}
+      placeholder={t`Number, external ID, template, message ID or wamid`}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={text}
+      maxLength={maxLength}
+      autoComplete="off"
+      spellCheck={false}
+      // Hides the browser's clear button, because the field has its own.
+      styles={{ input: { appearance: 'none' } }}
+      onChange={(event) => change(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply()
+      }}
+      rightSection={
+        text === '' ? (
+          <Kbd size="xs" visibleFrom="sm" aria-hidden>
+            /
+          </Kbd>
+        ) : (
+          <CloseButton size="sm" aria-label={t`Clear search`} onClick={clear} />
+        )
+      }
+    />
+  )
 }

@@ -3,7 +3,7 @@ import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { StoredReply } from '../../../../contracts/dashboard/message.ts'
-import { useIsOutcomeUnknown } from './message/unknown-outcome.tsx'
+import { useIsOutcomeUnknown } from './message/message-alerts.tsx'
 import type { MessageHistory } from './message/use-message.ts'
 import { describeDuration, describeExactly } from '../../ui/time.ts'
 

@@ -8,9 +8,8 @@ import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
-import { SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
+import { NumberSuggestion, SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
-import { NumberSuggestion } from '../whatsapp-accounts/number-suggestion.tsx'
 import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
 interface SendTestProps {

@@ -20,19 +20,18 @@ import { findNumberProblem } from '../../ui/number-problem.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MediaField, mediaKindOf } from './media-field.tsx'
 import { MessagePreview } from './message-preview.tsx'
-import { placeProblems } from './place-problems.ts'
-import { SendTest } from './send-test.tsx'
-import { TemplateActions } from './template-actions.tsx'
-import { describeLanguage, TemplateStatusBadge } from './template-list.tsx'
-import { UpcomingCategoryAlert } from './upcoming-category.tsx'
-import { describeRejection, describeStatus, inWords } from './template-status.ts'
 import {
   exampleValues,
   listValueFields,
+  placeProblems,
   type TemplateValues,
   toRequestValues,
   type ValueField,
 } from './template-values.ts'
+import { SendTest } from './send-test.tsx'
+import { TemplateActions } from './template-actions.tsx'
+import { describeLanguage, TemplateStatusBadge, UpcomingCategoryAlert } from './template-list.tsx'
+import { describeRejection, describeStatus, inWords } from './template-status.ts'
 import type { TemplateName } from './use-templates.ts'
 
 interface TemplateDrawerProps {

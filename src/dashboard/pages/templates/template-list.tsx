@@ -1,15 +1,18 @@
-import { t } from '@lingui/core/macro'
-import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
+import { plural, t } from '@lingui/core/macro'
+import { Alert, Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { IconCalendarDue } from '@tabler/icons-react'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { say } from '../../language/facts.ts'
 import { useRowClicks } from '../../ui/row-clicks.ts'
-import { UpcomingCategoryBadge } from './upcoming-category.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import type { TemplateName } from './use-templates.ts'
+import type { CategoryCost } from '../../../../contracts/pricing.ts'
+import { describeAmount } from '../../ui/money.ts'
+import { describeTime } from '../../ui/time.ts'
 
 const stepSize = 50
 
@@ -179,4 +182,56 @@ export function describeLanguage(code: string): string {
 
 function keyOf({ name, language }: TemplateName): string {
   return `${name} ${language}`
+}
+
+type Upcoming = NonNullable<OwnTemplate['upcomingCategory']>
+
+/** WhatsApp rejects a template that belongs in this category, instead of changing it. */
+const rejectedInstead = 'AUTHENTICATION'
+
+/** The category that WhatsApp has announced for a template; nothing if it keeps its category. */
+function UpcomingCategoryBadge({ template: { upcomingCategory } }: { template: OwnTemplate }) {
+  if (!upcomingCategory) return null
+  return (
+    <Box mt={4}>
+      <StatusBadge tone="warning">{describeChange(upcomingCategory)}</StatusBadge>
+    </Box>
+  )
+}
+
+function describeChange({ category, takesEffectAt }: Upcoming): string {
+  const name = inWords(category)
+  if (takesEffectAt === undefined) return category === rejectedInstead ? t`Will be rejected` : t`Becomes ${name}`
+  const time = describeTime(takesEffectAt)
+  return category === rejectedInstead ? t`Will be rejected ${time}` : t`Becomes ${name} ${time}`
+}
+
+export function UpcomingCategoryAlert({ template: { upcomingCategory } }: { template: OwnTemplate }) {
+  if (!upcomingCategory) return null
+  const { category, cost } = upcomingCategory
+  const isRejected = category === rejectedInstead
+  return (
+    <Alert color="yellow" icon={<IconCalendarDue />} title={describeChange(upcomingCategory)}>
+      <Text size="sm">
+        {isRejected
+          ? t`WhatsApp says that it belongs in the category ${inWords(category)}. Create it again in that category, and send the new one.`
+          : t`WhatsApp announced this change. To keep the category, change the template before that day, or request a review in WhatsApp Manager.`}
+      </Text>
+      {cost && !isRejected && (
+        <Text size="sm" mt="xs">
+          {describeCost(cost)}
+        </Text>
+      )}
+    </Alert>
+  )
+}
+
+function describeCost({ messages, amount, newAmount, currency }: CategoryCost): string {
+  const delivered = plural(messages, {
+    one: '# message was delivered in the last 30 days.',
+    other: '# messages were delivered in the last 30 days.',
+  })
+  if (amount === undefined || newAmount === undefined || currency === undefined) return delivered
+  const [old, next] = [describeAmount(amount, currency), describeAmount(newAmount, currency)]
+  return `${delivered} ${t`List price: ${old}; in the new category, it would have been ${next}.`}`
 }

@@ -1,8 +1,9 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { translate } from '../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+import type { Failure } from '../../api/failure.ts'
 
 /** A value of a send other than the body variables. */
 export interface ValueField {
@@ -106,4 +107,17 @@ function restoreNumbers(value: unknown, example: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const examples = (typeof example === 'object' ? example : {}) as Record<string, unknown>
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, restoreNumbers(inner, examples[name])]))
+}
+
+/** Assigns the problems of a test message to form fields. Problems without a field are returned as `rest`. */
+export function placeProblems(
+  { message, fields }: Failure,
+  { keys, paths }: { keys: string[]; paths: string[] },
+): { fields: Record<string, string>; rest: string | undefined } {
+  const placed: Record<string, string> = {}
+  for (const [name, problem] of Object.entries(fields))
+    if (paths.includes(name)) placed[`values.${name}`] = problem
+    else if (name === 'to' || keys.some((key) => name === `variables.${key}`)) placed[name] = problem
+  const count = Object.keys(placed).length
+  return { fields: placed, rest: count > 0 && count === Object.keys(fields).length ? undefined : message }
 }

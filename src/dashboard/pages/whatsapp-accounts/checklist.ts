@@ -1,7 +1,8 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { FindingWithFacts } from './describe.ts'
 import { awaitsRegistration, isRegistered } from '../../../../contracts/dashboard/number-status.ts'
-import { codesOf, type StepName, stepNames } from './step-names.ts'
 
 /** The state of a step: whether it is done, and the findings that block it. */
 export interface StepState {
@@ -59,4 +60,41 @@ export function toSetUpState(health: WhatsAppAccountHealth): SetUpState {
 
 function toState(done: boolean, findings: FindingWithFacts[]): StepState {
   return { done: done && findings.every(({ severity }) => severity !== 'error'), findings }
+}
+
+export type StepName = 'token' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status'
+
+/** The findings of each step. */
+const codesOf: Record<Exclude<StepName, 'templates' | 'test'>, RegExp> = {
+  token: /^(rejected|disabled|token_|permission_)/,
+  subscription: /^not_subscribed$/,
+  callback: /^(app_secret_missing|callback_|field)/,
+  registration: /^(number_|phone_number_blocked)/,
+  status: /^no_statuses$/,
+}
+
+/** In setup order. */
+export const stepNames: readonly StepName[] = [
+  'token',
+  'subscription',
+  'callback',
+  'registration',
+  'templates',
+  'test',
+  'status',
+]
+
+export const stepTitles = {
+  token: msg`Access token`,
+  subscription: msg`Subscription`,
+  callback: msg`Callback URL`,
+  registration: msg`Registration`,
+  templates: msg`Templates`,
+  test: msg`Test message`,
+  status: msg`First status`,
+} satisfies Record<StepName, MessageDescriptor>
+
+/** The step that shows a finding; undefined for other findings, such as quality or payment. */
+export function stepOf(code: string): StepName | undefined {
+  return stepNames.find((name) => name in codesOf && codesOf[name as keyof typeof codesOf].test(code))
 }

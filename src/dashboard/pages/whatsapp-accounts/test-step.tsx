@@ -16,11 +16,11 @@ import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
 import { findNumberProblem } from '../../ui/number-problem.ts'
-import { withoutPunctuation } from '../../ui/phone-number.ts'
+import { suggestNumber, withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import type { MessageHistory } from '../messages/message/use-message.ts'
-import { NumberSuggestion } from './number-suggestion.tsx'
 import { healthKey } from './use-health.ts'
+import { useWhatsAppAccounts } from './use-whatsapp-accounts.ts'
 
 interface TestStepProps {
   whatsAppAccountId: string
@@ -154,4 +154,23 @@ export function SentMessage({ messageId }: { messageId: string }) {
 
 function isSettled(status: string | undefined): boolean {
   return status === 'read' || status === 'failed'
+}
+
+/** Offers the country code of the default number, if a number was typed without one. */
+export function NumberSuggestion({ typed, onAccept }: { typed: string; onAccept: (number: string) => void }) {
+  const { data = [] } = useWhatsAppAccounts()
+  const own = data.find(({ isDefault }) => isDefault) ?? data[0]
+  const suggested = suggestNumber(typed, own?.displayPhoneNumber)
+  if (suggested === undefined) return null
+  return (
+    <Text size="sm" role="status">
+      <Trans>
+        Did you mean{' '}
+        <Anchor component="button" type="button" inherit onClick={() => onAccept(suggested)}>
+          {suggested}
+        </Anchor>
+        ?
+      </Trans>
+    </Text>
+  )
 }

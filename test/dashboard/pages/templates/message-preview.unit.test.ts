@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fillText, parseFormatting, type Piece } from '../../../../src/dashboard/pages/templates/message-text.ts'
-import { placeProblems } from '../../../../src/dashboard/pages/templates/place-problems.ts'
+import { placeProblems } from '../../../../src/dashboard/pages/templates/template-values.ts'
 
 describe('parseFormatting', () => {
   test.each([

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import {
+  stepOf,
   toChecklist,
   toSetUpState,
   withoutRegistrationToCome,
 } from '../../../../src/dashboard/pages/whatsapp-accounts/checklist.ts'
-import { stepOf } from '../../../../src/dashboard/pages/whatsapp-accounts/step-names.ts'
 
 const finding = (code: string, severity: HealthFinding['severity'] = 'error'): HealthFinding => ({
   code,

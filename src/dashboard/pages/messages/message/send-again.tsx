@@ -18,11 +18,15 @@ import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { SendErrorAlert } from '../../../ui/send-error-alert.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
-import { placeProblems } from '../../templates/place-problems.ts'
-import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'
+import {
+  listValueFields,
+  placeProblems,
+  type TemplateValues,
+  toRequestValues,
+} from '../../templates/template-values.ts'
 import { SentBubble } from './sent-preview.tsx'
 import { repeatValues, takesCode } from './template-values.ts'
-import { DuplicateWarning } from './unknown-outcome.tsx'
+import { DuplicateWarning } from './message-alerts.tsx'
 import { type FoundTemplate, type StoredContent, useContent } from './use-message.ts'
 
 interface SendAgainModalProps {

@@ -1,11 +1,11 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { translate } from '../../language/i18n.ts'
-import type { Message } from '../../../../contracts/api/message.ts'
-import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import type { Role } from '../../../../contracts/procedure.ts'
-import { accountPages, helpPages } from '../pages.ts'
-import { showRecipient } from '../../ui/phone-number.ts'
+import { translate } from '../language/i18n.ts'
+import type { Message } from '../../../contracts/api/message.ts'
+import type { OwnTemplate } from '../../../contracts/dashboard/template.ts'
+import type { Role } from '../../../contracts/procedure.ts'
+import { accountPages, helpPages } from './pages.ts'
+import { showRecipient } from '../ui/phone-number.ts'
 
 interface Account {
   accountId: string

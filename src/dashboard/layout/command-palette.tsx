@@ -5,11 +5,11 @@ import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { translate } from '../../language/i18n.ts'
-import { api } from '../../api/client.ts'
-import { statusNames } from '../../pages/messages/message-status.tsx'
-import { describeStatus } from '../../pages/templates/template-status.ts'
-import { useUser } from '../../session/session.ts'
+import { translate } from '../language/i18n.ts'
+import { api } from '../api/client.ts'
+import { statusNames } from '../pages/messages/message-status.tsx'
+import { describeStatus } from '../pages/templates/template-status.ts'
+import { useUser } from '../session/session.ts'
 import {
   type DocsEntry,
   findCommands,
@@ -22,7 +22,7 @@ import {
   toTemplateCommand,
 } from './commands.ts'
 import styles from './command-palette.module.css'
-import { ModalRoot } from '../../ui/dialog.tsx'
+import { ModalRoot } from '../ui/dialog.tsx'
 
 interface CommandPaletteProps {
   accountId: string
