@@ -10,7 +10,8 @@ interface Change<Input, Output> {
   invalidates: QueryKey[]
   /** The success notification. */
   done?: string | ((output: Output) => string)
-  onDone?: (output: Output, input: Input) => void
+  /** If it returns a promise, the change is pending until then. */
+  onDone?: (output: Output, input: Input) => unknown
   /** Replaces the error notification, for forms that show their own errors. */
   onFailure?: (error: unknown, input: Input) => void
 }
@@ -29,7 +30,7 @@ export function useChange<Input = void, Output = unknown>({
     onSuccess: async (output, input) => {
       // Wait, so that the next view already shows the new state.
       await Promise.all(invalidates.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
-      onDone?.(output, input)
+      await onDone?.(output, input)
       if (done !== undefined) notifySuccess(typeof done === 'string' ? done : done(output))
     },
     onError: onFailure,
@@ -69,7 +70,7 @@ export function useChoice<Value, Output = unknown>(
     ...change,
     onDone: (output, input) => {
       setChoice(undefined)
-      onDone?.(output, input)
+      return onDone?.(output, input)
     },
     onFailure: (error, value) => {
       setChoice(undefined)

@@ -9,13 +9,14 @@ import { useNavigate, useParams } from 'react-router'
 import type { z } from 'zod'
 import { translate } from '../language/i18n.ts'
 import type { Invitation } from '../../../contracts/dashboard/user.ts'
-import { readFailure, showInForm } from '../api/failure.ts'
+import { readFailure } from '../api/failure.ts'
 import { api } from '../api/client.ts'
-import { notifyFailure, notifyFailureMessage } from '../api/use-change.ts'
+import { notifyFailure, notifyFailureMessage, useFormChange } from '../api/use-change.ts'
 import { SignedOutLayout } from '../layout/signed-out-layout.tsx'
 import { useOptionalSession } from '../session/session.ts'
 import {
   codeNeeded,
+  type Destination,
   signIn,
   signInPath,
   signInWithOrganisation,
@@ -28,6 +29,7 @@ import { DescriptionList } from '../ui/description-list.tsx'
 import { PasswordField } from '../ui/fields.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
 import { OrganisationButton } from './sign-in/organisation-sign-in.tsx'
+import { Form } from '../ui/form.tsx'
 
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''
@@ -93,7 +95,6 @@ function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitat
 
 /** For an invited user who is already signed in. */
 function JoinButton({ token, invitation }: { token: string; invitation: z.output<typeof Invitation> }) {
-  const [problem, setProblem] = useState<string>()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const join = useMutation({
@@ -103,18 +104,11 @@ function JoinButton({ token, invitation }: { token: string; invitation: z.output
       queryClient.clear()
       await navigate(`/${accountId}`, { replace: true })
     },
-    onError: (error) => setProblem(readFailure(error).message),
   })
   return (
     <Stack mt="lg">
-      {problem !== undefined && <ErrorAlert title={t`Invitation not accepted`} error={problem} />}
-      <Button
-        loading={join.isPending}
-        onClick={() => {
-          setProblem(undefined)
-          join.mutate()
-        }}
-      >
+      {join.isError && <ErrorAlert title={t`Invitation not accepted`} error={join.error} />}
+      <Button change={join}>
         <Trans>Join {invitation.accountName}</Trans>
       </Button>
     </Stack>
@@ -149,7 +143,6 @@ interface AcceptFormProps {
 }
 
 function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
-  const [problem, setProblem] = useState<string>()
   const { setsPassword, replacesCredentials } = invitation
   const [choosesPassword, setChoosesPassword] = useState(setsPassword || organisation === undefined)
   const form = useForm({
@@ -157,64 +150,61 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
     initialValues: { name: '', password: '' },
     validate: { name: (name) => (!setsPassword && name.trim() === '' ? t`Enter your name.` : null) },
   })
-  const accept = useAcceptInvitation(invitation, {
-    onFailure: (error) => setProblem(showInForm(form, error)),
-  })
-  const submit = form.onSubmit(({ name, password }) => {
-    setProblem(undefined)
-    accept.mutate({ token, ...(!setsPassword && { name: name.trim() }), ...(choosesPassword && { password }) })
-  })
+  const accept = useFormChange(form, useAcceptance(invitation))
+  const submit = form.onSubmit(({ name, password }) =>
+    accept.submit({ token, ...(!setsPassword && { name: name.trim() }), ...(choosesPassword && { password }) }),
+  )
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack mt="lg">
-        {problem !== undefined && (
-          <ErrorAlert title={setsPassword ? t`Password not set` : t`Invitation not accepted`} error={problem} />
-        )}
-        {replacesCredentials && (
-          <Alert color="yellow" icon={<IconAlertTriangle />} title={t`Your email address was not verified yet`}>
-            <Trans>
-              This link verifies it. When you accept, the password, authenticator app and sessions that were set up for
-              it before are removed.
-            </Trans>
-          </Alert>
-        )}
-        {/* Without it, password managers store the person's name as the username. */}
-        <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
-        {!setsPassword && <TextInput label={t`Your name`} autoComplete="name" {...form.getInputProps('name')} />}
-        {choosesPassword ? (
-          <>
-            <PasswordField
-              label={setsPassword ? t`New password` : t`Password`}
-              description={
-                setsPassword || replacesCredentials
-                  ? t`At least 12 characters.`
-                  : t`At least 12 characters. If you can already sign in here, enter your current password.`
-              }
-              autoComplete="new-password"
-              {...form.getInputProps('password')}
-            />
-            <Button type="submit" loading={accept.isPending}>
-              {setsPassword ? t`Set password and sign in` : t`Accept and sign in`}
-            </Button>
-          </>
-        ) : (
-          <OrganisationButton type="submit" loading={accept.isPending}>
-            <Trans>Accept and sign in with {organisation}</Trans>
-          </OrganisationButton>
-        )}
-        {organisation !== undefined && !setsPassword && (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            ta="center"
-            onClick={() => setChoosesPassword(!choosesPassword)}
-          >
-            {choosesPassword ? t`Sign in with ${organisation} instead` : t`Use a password instead`}
-          </Anchor>
-        )}
-      </Stack>
-    </form>
+    <Form
+      onSubmit={submit}
+      mt="lg"
+      failure={setsPassword ? t`Password not set` : t`Invitation not accepted`}
+      problem={accept.problem}
+    >
+      {replacesCredentials && (
+        <Alert color="yellow" icon={<IconAlertTriangle />} title={t`Your email address was not verified yet`}>
+          <Trans>
+            This link verifies it. When you accept, the password, authenticator app and sessions that were set up for it
+            before are removed.
+          </Trans>
+        </Alert>
+      )}
+      {/* Without it, password managers store the person's name as the username. */}
+      <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
+      {!setsPassword && <TextInput label={t`Your name`} autoComplete="name" {...form.getInputProps('name')} />}
+      {choosesPassword ? (
+        <>
+          <PasswordField
+            label={setsPassword ? t`New password` : t`Password`}
+            description={
+              setsPassword || replacesCredentials
+                ? t`At least 12 characters.`
+                : t`At least 12 characters. If you can already sign in here, enter your current password.`
+            }
+            autoComplete="new-password"
+            {...form.getInputProps('password')}
+          />
+          <Button type="submit" loading={accept.isPending}>
+            {setsPassword ? t`Set password and sign in` : t`Accept and sign in`}
+          </Button>
+        </>
+      ) : (
+        <OrganisationButton type="submit" loading={accept.isPending}>
+          <Trans>Accept and sign in with {organisation}</Trans>
+        </OrganisationButton>
+      )}
+      {organisation !== undefined && !setsPassword && (
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          ta="center"
+          onClick={() => setChoosesPassword(!choosesPassword)}
+        >
+          {choosesPassword ? t`Sign in with ${organisation} instead` : t`Use a password instead`}
+        </Anchor>
+      )}
+    </Form>
   )
 }
 
@@ -226,21 +216,12 @@ interface Acceptance {
   password?: string
 }
 
-/** A page and its navigation state. */
-interface Destination {
-  path: string
-  state?: string
-}
-
 /** Accepts the invitation, signs in and opens the account. */
-function useAcceptInvitation(
-  { accountName, setsPassword }: { accountName: string; setsPassword: boolean },
-  { onFailure }: { onFailure: (error: unknown) => void },
-) {
+function useAcceptance({ accountName, setsPassword }: { accountName: string; setsPassword: boolean }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  return useMutation({
-    mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
+  return {
+    change: async ({ token, name, password }: Acceptance): Promise<Destination> => {
       const accepted = await acceptUnlessKnown({ token, name, password })
       if (!accepted) return enterWithOrganisation(`/invitation/${token}`)
       const { email, accountId } = accepted
@@ -255,13 +236,13 @@ function useAcceptInvitation(
         return { path: signInPath(`/${accountId}`) }
       }
     },
-    onSuccess: async ({ path, state }) => {
+    invalidates: [],
+    onDone: async ({ path, state }: Destination) => {
       // The cache may hold data of another user.
       queryClient.clear()
       await navigate(path, { replace: true, state })
     },
-    onError: onFailure,
-  })
+  }
 }
 
 /** Returns undefined if the user exists. They sign in with their organisation, and this page then lets them join. */

@@ -82,5 +82,11 @@ export function readReturnPath(search: URLSearchParams): string {
   return /^\/(?![/\\])/.test(to) ? to : '/'
 }
 
+/** A page and its navigation state. */
+export interface Destination {
+  path: string
+  state?: string
+}
+
 /** Navigation state that makes the sign-in page ask for a code. */
 export const codeNeeded = 'code-needed'

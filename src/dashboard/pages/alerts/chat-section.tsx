@@ -14,8 +14,8 @@ import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { alertsKey } from './use-alerts.ts'
+import { Form } from '../../ui/form.tsx'
 
 const formatNames = { slack: 'Slack', teams: 'Microsoft Teams' } satisfies Record<ChatFormat, string>
 
@@ -122,33 +122,35 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
     done: ({ host }) => t`Alerts are posted to ${host}.`,
     onDone: onSaved,
   })
-  const submit = form.onSubmit(save.submit)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm" maw={520}>
-        {save.problem !== undefined && <ErrorAlert title={t`The chat was not saved`} error={save.problem} />}
-        <PasswordField
-          label={t`Webhook URL`}
-          description={t`Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again.`}
-          placeholder="https://hooks.slack.com/services/…"
-          autoComplete="off"
-          disabled={!canChange}
-          {...form.getInputProps('url')}
-        />
-        <NativeSelect
-          label={t`Format`}
-          data={[
-            { value: '', label: t`Detect from the URL` },
-            ...chatFormats.map((format) => ({ value: format, label: formatNames[format] })),
-          ]}
-          disabled={!canChange}
-          {...form.getInputProps('format')}
-        />
-        <Group gap="sm">
-          <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save chat`}</ChangeButton>
-          {onCancel && <Button variant="subtle" color="gray" onClick={onCancel}>{t`Cancel`}</Button>}
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={form.onSubmit(save.submit)}
+      gap="sm"
+      maw={520}
+      failure={t`The chat was not saved`}
+      problem={save.problem}
+    >
+      <PasswordField
+        label={t`Webhook URL`}
+        description={t`Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again.`}
+        placeholder="https://hooks.slack.com/services/…"
+        autoComplete="off"
+        disabled={!canChange}
+        {...form.getInputProps('url')}
+      />
+      <NativeSelect
+        label={t`Format`}
+        data={[
+          { value: '', label: t`Detect from the URL` },
+          ...chatFormats.map((format) => ({ value: format, label: formatNames[format] })),
+        ]}
+        disabled={!canChange}
+        {...form.getInputProps('format')}
+      />
+      <Group gap="sm">
+        <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save chat`}</ChangeButton>
+        {onCancel && <Button variant="subtle" color="gray" onClick={onCancel}>{t`Cancel`}</Button>}
+      </Group>
+    </Form>
   )
 }

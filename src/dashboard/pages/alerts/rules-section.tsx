@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import {
@@ -14,10 +14,10 @@ import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
 import { TimeZoneField, WholeNumberField } from '../../ui/fields.tsx'
 import { alertsKey } from './use-alerts.ts'
+import { Form } from '../../ui/form.tsx'
 
 /** A field keeps its value while its switch is off. An empty number field has the value ''. */
 function toForm({
@@ -134,71 +134,68 @@ export function RulesSection({ rules: current }: { rules: AlertRules }) {
   const submit = form.onSubmit((changed) => save.submit(toRules(changed, rules)))
   return (
     <Section title={t`Rules`} description={t`Thresholds, quiet hours and repetition.`}>
-      <form onSubmit={submit} noValidate>
-        <Stack gap="md" maw={520}>
-          {save.problem !== undefined && <ErrorAlert title={t`The rules were not saved`} error={save.problem} />}
-          <Switch label={t`Alert if many messages fail`} {...toggle('failureRate')} />
-          {values.failureRate && (
-            <SimpleGrid cols={{ base: 1, xs: 2 }}>
-              <WholeNumberField
-                label={t`Failure rate in percent`}
-                description={t`Of the messages of the last hour: 1 to 100.`}
-                {...number('failureRatePercent')}
-              />
-              <WholeNumberField
-                label={t`Minimum number of messages`}
-                description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
-                {...number('failureRateMinMessages')}
-              />
-            </SimpleGrid>
-          )}
-          <Switch label={t`Alert if webhook deliveries are late`} {...toggle('deliveryLag')} />
-          {values.deliveryLag && (
+      <Form onSubmit={submit} gap="md" maw={520} failure={t`The rules were not saved`} problem={save.problem}>
+        <Switch label={t`Alert if many messages fail`} {...toggle('failureRate')} />
+        {values.failureRate && (
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <WholeNumberField
-              maw={250}
-              label={t`Delay in minutes`}
-              description={t`Of the oldest waiting delivery: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)}.`}
-              {...number('deliveryLagMinutes')}
+              label={t`Failure rate in percent`}
+              description={t`Of the messages of the last hour: 1 to 100.`}
+              {...number('failureRatePercent')}
             />
-          )}
-          <Switch label={t`Alert if no statuses arrive`} {...toggle('noStatus')} />
-          {values.noStatus && (
             <WholeNumberField
-              maw={250}
-              label={t`Messages without a status`}
-              description={t`Of the last hour, accepted at least ten minutes ago: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
-              {...number('noStatusMinMessages')}
+              label={t`Minimum number of messages`}
+              description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
+              {...number('failureRateMinMessages')}
             />
-          )}
-          <Switch
-            label={t`Quiet hours`}
-            description={t`Alerts that begin in these hours are sent when they end.`}
-            {...toggle('quiet')}
+          </SimpleGrid>
+        )}
+        <Switch label={t`Alert if webhook deliveries are late`} {...toggle('deliveryLag')} />
+        {values.deliveryLag && (
+          <WholeNumberField
+            maw={250}
+            label={t`Delay in minutes`}
+            description={t`Of the oldest waiting delivery: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)}.`}
+            {...number('deliveryLagMinutes')}
           />
-          {values.quiet && (
-            <>
-              <Group grow align="flex-start">
-                <TextInput type="time" label={t`From`} {...field('quietHours.from')} />
-                <TextInput type="time" label={t`Until`} {...field('quietHours.until')} />
-              </Group>
-              <TimeZoneField {...field('quietHours.timeZone')} />
-              <Checkbox label={t`Send critical alerts at once`} {...toggle('quietHours.exceptCritical')} />
-            </>
-          )}
-          <Switch label={t`Repeat alerts until they are acknowledged`} {...toggle('repeats')} />
-          {values.repeats && (
-            <WholeNumberField
-              maw={250}
-              label={t`Hours between repetitions`}
-              description={t`1 to ${ranges.repeatHours.max}.`}
-              {...number('repeatHours')}
-            />
-          )}
-          <Group>
-            <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save rules`}</ChangeButton>
-          </Group>
-        </Stack>
-      </form>
+        )}
+        <Switch label={t`Alert if no statuses arrive`} {...toggle('noStatus')} />
+        {values.noStatus && (
+          <WholeNumberField
+            maw={250}
+            label={t`Messages without a status`}
+            description={t`Of the last hour, accepted at least ten minutes ago: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
+            {...number('noStatusMinMessages')}
+          />
+        )}
+        <Switch
+          label={t`Quiet hours`}
+          description={t`Alerts that begin in these hours are sent when they end.`}
+          {...toggle('quiet')}
+        />
+        {values.quiet && (
+          <>
+            <Group grow align="flex-start">
+              <TextInput type="time" label={t`From`} {...field('quietHours.from')} />
+              <TextInput type="time" label={t`Until`} {...field('quietHours.until')} />
+            </Group>
+            <TimeZoneField {...field('quietHours.timeZone')} />
+            <Checkbox label={t`Send critical alerts at once`} {...toggle('quietHours.exceptCritical')} />
+          </>
+        )}
+        <Switch label={t`Repeat alerts until they are acknowledged`} {...toggle('repeats')} />
+        {values.repeats && (
+          <WholeNumberField
+            maw={250}
+            label={t`Hours between repetitions`}
+            description={t`1 to ${ranges.repeatHours.max}.`}
+            {...number('repeatHours')}
+          />
+        )}
+        <Group>
+          <ChangeButton type="submit" variant="default" loading={save.isPending}>{t`Save rules`}</ChangeButton>
+        </Group>
+      </Form>
     </Section>
   )
 }

@@ -9,7 +9,7 @@ import { useFormChange } from '../../api/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { Modal } from '../../ui/dialog.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { consoleKey } from './use-console.ts'
@@ -68,21 +68,18 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
     invalidates: [consoleKey],
     onDone: (created, { ownerEmail }) => onCreated({ ...created, ownerEmail: ownerEmail.trim() }),
   })
-  const submit = form.onSubmit(create.submit)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput label={t`Name`} required data-autofocus maxLength={200} {...form.getInputProps('name')} />
-        <TextInput
-          label={t`Email address of its owner`}
-          description={t`Optional. They get an invitation to the account.`}
-          type="email"
-          autoComplete="off"
-          {...form.getInputProps('ownerEmail')}
-        />
-        {create.problem !== undefined && <ErrorAlert error={create.problem} title={t`The account was not created`} />}
-        <FormActions loading={create.isPending} onCancel={onCancel}>{t`Create account`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={form.onSubmit(create.submit)}>
+      <TextInput label={t`Name`} required data-autofocus maxLength={200} {...form.getInputProps('name')} />
+      <TextInput
+        label={t`Email address of its owner`}
+        description={t`Optional. They get an invitation to the account.`}
+        type="email"
+        autoComplete="off"
+        {...form.getInputProps('ownerEmail')}
+      />
+      {create.problem !== undefined && <ErrorAlert error={create.problem} title={t`The account was not created`} />}
+      <FormActions loading={create.isPending} onCancel={onCancel}>{t`Create account`}</FormActions>
+    </Form>
   )
 }

@@ -1,18 +1,19 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Group, Menu, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { IconBookmark, IconCheck, IconChevronDown, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type View, type ViewFilters, viewLimits } from '../../../../contracts/dashboard/view.ts'
 import { api } from '../../api/client.ts'
 import { readFailure } from '../../api/failure.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useChange, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { isFiltered, type MessageFilters, noFilters } from './message-filters.ts'
 import { Button } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 
 interface ViewsMenuProps {
   filters: MessageFilters
@@ -107,15 +108,20 @@ function ManageViewsModal({ views, onClose }: ManageViewsModalProps) {
 
 function ViewForm({ view: { name } }: { view: View }) {
   const { accountId } = useAccount()
-  const [text, setText] = useState(name)
-  const [problem, setProblem] = useState<string>()
-  const newName = text.trim()
+  const form = useForm({
+    initialValues: { newName: name },
+    validate: { newName: (typed) => (typed.trim() === '' ? t`Enter a name.` : null) },
+  })
+  const newName = form.values.newName.trim()
   const invalidates = [viewsKey(accountId)]
   const rename = useChange({
     change: () => api.view.rename.mutate({ accountId, name, newName }),
     invalidates,
     done: t`View renamed.`,
-    onFailure: (error) => setProblem(readFailure(error).fields['newName'] ?? readFailure(error).message),
+    onFailure: (error) => {
+      const { fields, message } = readFailure(error)
+      form.setFieldError('newName', fields['newName'] ?? message)
+    },
   })
   const remove = useChange({
     change: () => api.view.delete.mutate({ accountId, name }),
@@ -123,26 +129,14 @@ function ViewForm({ view: { name } }: { view: View }) {
     done: t`View ${name} deleted.`,
   })
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (newName === '') setProblem(t`Enter a name.`)
-        else if (newName !== name) rename.mutate()
-      }}
-    >
+    <form onSubmit={form.onSubmit(() => (newName === name ? undefined : rename.mutate()))} noValidate>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <TextInput
           flex={1}
           aria-label={t`Name of ${name}`}
           autoComplete="off"
           maxLength={viewLimits.nameLength}
-          value={text}
-          error={problem}
-          onChange={({ currentTarget: { value } }) => {
-            setText(value)
-            setProblem(undefined)
-          }}
+          {...form.getInputProps('newName')}
         />
         {newName !== name && <Button type="submit" variant="default" loading={rename.isPending}>{t`Rename`}</Button>}
         <Tooltip label={t`Delete`}>
@@ -169,45 +163,32 @@ interface SaveViewModalProps {
 
 function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
   const { accountId } = useAccount()
-  const [text, setText] = useState('')
-  const [problem, setProblem] = useState<string>()
-  const name = text.trim()
-  const replaces = views.some((view) => view.name === name)
-  const save = useChange({
-    change: () => api.view.save.mutate({ accountId, name, filters: toViewFilters(filters) }),
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (name) => (name.trim() === '' ? t`Enter a name.` : null) },
+  })
+  const replaces = views.some(({ name }) => name === form.values.name.trim())
+  const save = useFormChange(form, {
+    change: ({ name }: { name: string }) =>
+      api.view.save.mutate({ accountId, name: name.trim(), filters: toViewFilters(filters) }),
     invalidates: [viewsKey(accountId)],
     done: t`View saved.`,
     onDone: onClose,
-    onFailure: (error) => setProblem(readFailure(error).fields['name'] ?? readFailure(error).message),
   })
   return (
     <Modal opened onClose={onClose} title={t`Save view`} centered>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (name === '') setProblem(t`Enter a name.`)
-          else save.mutate()
-        }}
-      >
-        <Stack>
-          <TextInput
-            label={t`Name`}
-            placeholder={t`Failed today`}
-            data-autofocus
-            autoComplete="off"
-            maxLength={viewLimits.nameLength}
-            value={text}
-            error={problem}
-            description={replaces ? t`Replaces your view with this name.` : t`Only you see it, in this account.`}
-            onChange={({ currentTarget: { value } }) => {
-              setText(value)
-              setProblem(undefined)
-            }}
-          />
-          <FormActions loading={save.isPending} onCancel={onClose}>{t`Save view`}</FormActions>
-        </Stack>
-      </form>
+      <Form onSubmit={form.onSubmit(save.submit)} problem={save.problem}>
+        <TextInput
+          label={t`Name`}
+          placeholder={t`Failed today`}
+          data-autofocus
+          autoComplete="off"
+          maxLength={viewLimits.nameLength}
+          description={replaces ? t`Replaces your view with this name.` : t`Only you see it, in this account.`}
+          {...form.getInputProps('name')}
+        />
+        <FormActions loading={save.isPending} onCancel={onClose}>{t`Save view`}</FormActions>
+      </Form>
     </Modal>
   )
 }

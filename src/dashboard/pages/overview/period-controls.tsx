@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { Button, Group, Input, Popover, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Input, Popover, SegmentedControl, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar } from '@tabler/icons-react'
 import { type SubmitEvent, useState } from 'react'
@@ -7,6 +7,7 @@ import { translate } from '../../language/i18n.ts'
 import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
 import styles from './overview.module.css'
 import { calendarPresets, checkRange, describeDates, type Preset, presets, type Selection } from './period.ts'
+import { Form } from '../../ui/form.tsx'
 
 interface PeriodControlsProps {
   selection: Selection
@@ -109,26 +110,24 @@ function DatesForm({ selection, overview, onApply }: DatesFormProps) {
     })
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm">
-        <RangeFields
-          name={t`Period`}
-          range={period}
-          onChange={setPeriod}
-          problem={isChecked ? problems.period : undefined}
-        />
-        <RangeFields
-          name={t`Compare with`}
-          hint={t`Leave empty for the period before.`}
-          range={compareWith}
-          onChange={setCompareWith}
-          problem={isChecked ? problems.compareWith : undefined}
-        />
-        <Group justify="flex-end">
-          <Button type="submit">{t`Apply`}</Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} gap="sm">
+      <RangeFields
+        name={t`Period`}
+        range={period}
+        onChange={setPeriod}
+        problem={isChecked ? problems.period : undefined}
+      />
+      <RangeFields
+        name={t`Compare with`}
+        hint={t`Leave empty for the period before.`}
+        range={compareWith}
+        onChange={setCompareWith}
+        problem={isChecked ? problems.compareWith : undefined}
+      />
+      <Group justify="flex-end">
+        <Button type="submit">{t`Apply`}</Button>
+      </Group>
+    </Form>
   )
 }
 

@@ -7,9 +7,8 @@ import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { Modal } from '../../ui/dialog.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { InvitationSent } from '../../ui/invitation-link.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { peopleKey } from './use-people.ts'
 
 interface InviteModalProps {
@@ -66,29 +65,25 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
     invalidates: [peopleKey(accountId)],
     onDone: onSent,
   })
-  const submit = form.onSubmit(invite.submit)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {invite.problem !== undefined && <ErrorAlert title={t`Invitation failed`} error={invite.problem} />}
-        <TextInput
-          label={t`Email address`}
-          type="email"
-          autoComplete="off"
-          data-autofocus
-          placeholder="ada@example.com"
-          {...form.getInputProps('email')}
-        />
-        <NativeSelect
-          label={t`Role`}
-          data={[
-            { value: 'viewer', label: t`Viewer: read-only access` },
-            { value: 'owner', label: t`Owner: full access` },
-          ]}
-          {...form.getInputProps('role')}
-        />
-        <FormActions loading={invite.isPending} onCancel={onCancel}>{t`Invite`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={form.onSubmit(invite.submit)} failure={t`Invitation failed`} problem={invite.problem}>
+      <TextInput
+        label={t`Email address`}
+        type="email"
+        autoComplete="off"
+        data-autofocus
+        placeholder="ada@example.com"
+        {...form.getInputProps('email')}
+      />
+      <NativeSelect
+        label={t`Role`}
+        data={[
+          { value: 'viewer', label: t`Viewer: read-only access` },
+          { value: 'owner', label: t`Owner: full access` },
+        ]}
+        {...form.getInputProps('role')}
+      />
+      <FormActions loading={invite.isPending} onCancel={onCancel}>{t`Invite`}</FormActions>
+    </Form>
   )
 }

@@ -11,7 +11,7 @@ import { turnOffAuthenticator } from '../../session/two-factor.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { PasswordField, takeFocus } from '../../ui/fields.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SetUpAuthenticator } from './set-up-authenticator.tsx'
@@ -92,25 +92,23 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
   })
   const submit = form.onSubmit(({ currentPassword }) => turnOff.submit(currentPassword))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <Text size="sm">
-          <Trans>
-            Sign-in will require only your password, and your backup codes will stop working. You can then remove
-            Waybill from the app.
-          </Trans>
-        </Text>
-        {turnOff.problem !== undefined && (
-          <ErrorAlert title={t`Authenticator app not turned off`} error={turnOff.problem} />
-        )}
-        <PasswordField
-          label={t`Your password`}
-          autoComplete="current-password"
-          data-autofocus
-          {...form.getInputProps('currentPassword')}
-        />
-        <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>{t`Turn off`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Text size="sm">
+        <Trans>
+          Sign-in will require only your password, and your backup codes will stop working. You can then remove Waybill
+          from the app.
+        </Trans>
+      </Text>
+      {turnOff.problem !== undefined && (
+        <ErrorAlert title={t`Authenticator app not turned off`} error={turnOff.problem} />
+      )}
+      <PasswordField
+        label={t`Your password`}
+        autoComplete="current-password"
+        data-autofocus
+        {...form.getInputProps('currentPassword')}
+      />
+      <FormActions color="red.9" loading={turnOff.isPending} onCancel={onClose}>{t`Turn off`}</FormActions>
+    </Form>
   )
 }

@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Group, Stack } from '@mantine/core'
+import { Box, Group } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
@@ -21,6 +21,7 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { AuthenticatorSection } from './authenticator-section.tsx'
+import { Form } from '../../ui/form.tsx'
 
 const roleNames = { owner: msg`Owner of`, viewer: msg`Viewer of` }
 
@@ -79,30 +80,26 @@ function ChangePasswordForm({ email }: { email: string }) {
     done: t`Password changed. All other sessions have ended.`,
     onDone: () => form.reset(),
   })
-  const submit = form.onSubmit(change.submit)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack maw={400}>
-        {change.problem !== undefined && <ErrorAlert title={t`Password not changed`} error={change.problem} />}
-        <input type="hidden" autoComplete="username" name="username" value={email} readOnly />
-        <PasswordField
-          label={t`Current password`}
-          autoComplete="current-password"
-          key={form.key('currentPassword')}
-          {...form.getInputProps('currentPassword')}
-        />
-        <PasswordField
-          label={t`New password`}
-          description={t`At least 12 characters.`}
-          autoComplete="new-password"
-          key={form.key('newPassword')}
-          {...form.getInputProps('newPassword')}
-        />
-        <Box>
-          <Button type="submit" loading={change.isPending}>{t`Change password`}</Button>
-        </Box>
-      </Stack>
-    </form>
+    <Form onSubmit={form.onSubmit(change.submit)} maw={400} failure={t`Password not changed`} problem={change.problem}>
+      <input type="hidden" autoComplete="username" name="username" value={email} readOnly />
+      <PasswordField
+        label={t`Current password`}
+        autoComplete="current-password"
+        key={form.key('currentPassword')}
+        {...form.getInputProps('currentPassword')}
+      />
+      <PasswordField
+        label={t`New password`}
+        description={t`At least 12 characters.`}
+        autoComplete="new-password"
+        key={form.key('newPassword')}
+        {...form.getInputProps('newPassword')}
+      />
+      <Box>
+        <Button type="submit" loading={change.isPending}>{t`Change password`}</Button>
+      </Box>
+    </Form>
   )
 }
 

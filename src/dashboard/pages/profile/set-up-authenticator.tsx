@@ -13,6 +13,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
+import { Form } from '../../ui/form.tsx'
 
 type Step =
   | { name: 'confirm' }
@@ -57,22 +58,20 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
   })
   const submit = form.onSubmit(({ currentPassword }) => start.submit(currentPassword))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack maw={400}>
-        <Title order={3}>{t`1. Confirm your password`}</Title>
-        {start.problem !== undefined && <ErrorAlert title={t`Setup not started`} error={start.problem} />}
-        <PasswordField
-          label={t`Your password`}
-          autoComplete="current-password"
-          ref={takeFocus}
-          {...form.getInputProps('currentPassword')}
-        />
-        <Group gap="sm">
-          <Button type="submit" loading={start.isPending}>{t`Continue`}</Button>
-          <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} maw={400}>
+      <Title order={3}>{t`1. Confirm your password`}</Title>
+      {start.problem !== undefined && <ErrorAlert title={t`Setup not started`} error={start.problem} />}
+      <PasswordField
+        label={t`Your password`}
+        autoComplete="current-password"
+        ref={takeFocus}
+        {...form.getInputProps('currentPassword')}
+      />
+      <Group gap="sm">
+        <Button type="submit" loading={start.isPending}>{t`Continue`}</Button>
+        <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
+      </Group>
+    </Form>
   )
 }
 
@@ -156,22 +155,17 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   })
   const submit = form.onSubmit(({ code }) => confirm.submit(readCode(code)))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {confirm.problem !== undefined && (
-          <ErrorAlert title={t`Authenticator app not turned on`} error={confirm.problem} />
-        )}
-        <CodeField
-          label={t`Code from the app`}
-          description={t`Six digits that change every 30 seconds.`}
-          {...form.getInputProps('code')}
-        />
-        <Group gap="sm">
-          <Button type="submit" loading={confirm.isPending}>{t`Turn on`}</Button>
-          <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} failure={t`Authenticator app not turned on`} problem={confirm.problem}>
+      <CodeField
+        label={t`Code from the app`}
+        description={t`Six digits that change every 30 seconds.`}
+        {...form.getInputProps('code')}
+      />
+      <Group gap="sm">
+        <Button type="submit" loading={confirm.isPending}>{t`Turn on`}</Button>
+        <Button variant="default" onClick={onCancel}>{t`Cancel`}</Button>
+      </Group>
+    </Form>
   )
 }
 

@@ -9,6 +9,7 @@ import { useFormChange } from '../../api/use-change.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { Form } from '../../ui/form.tsx'
 
 export function ForgotPasswordPage() {
   const { resetsByEmail, isPending, error, refetch } = useSignInOptions()
@@ -63,13 +64,11 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
   })
   const submit = form.onSubmit(({ email }) => request.submit(email.trim()))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <Text size="sm">{t`We will send a link that sets a new password.`}</Text>
-        {request.problem !== undefined && <ErrorAlert title={t`No email sent`} error={request.problem} />}
-        <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
-        <Button type="submit" loading={request.isPending}>{t`Send link`}</Button>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Text size="sm">{t`We will send a link that sets a new password.`}</Text>
+      {request.problem !== undefined && <ErrorAlert title={t`No email sent`} error={request.problem} />}
+      <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
+      <Button type="submit" loading={request.isPending}>{t`Send link`}</Button>
+    </Form>
   )
 }

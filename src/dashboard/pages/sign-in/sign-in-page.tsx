@@ -14,6 +14,7 @@ import { verifyBackupCode, verifyCode } from '../../session/two-factor.ts'
 import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeOrganisationError, OrganisationSignIn } from './organisation-sign-in.tsx'
+import { Form } from '../../ui/form.tsx'
 
 export function SignInPage() {
   const queryClient = useQueryClient()
@@ -87,14 +88,12 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
     attempt.mutate({ email: email.trim(), password })
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
-        <PasswordField label={t`Password`} autoComplete="current-password" {...form.getInputProps('password')} />
-        <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
-        <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</Anchor>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
+      <PasswordField label={t`Password`} autoComplete="current-password" {...form.getInputProps('password')} />
+      <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
+      <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</Anchor>
+    </Form>
   )
 }
 
@@ -150,13 +149,10 @@ function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
     attempt.mutate(readCode(code))
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {problem !== undefined && <ErrorAlert title={t`Sign-in failed`} error={problem} />}
-        <CodeField label={translate(label)} {...field} ref={takeFocus} {...form.getInputProps('code')} />
-        <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} failure={t`Sign-in failed`} problem={problem}>
+      <CodeField label={translate(label)} {...field} ref={takeFocus} {...form.getInputProps('code')} />
+      <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
+    </Form>
   )
 }
 

@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Stack, Text, Textarea } from '@mantine/core'
+import { Text, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
@@ -8,7 +8,7 @@ import { type Failure, readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { toRecipientField } from '../../ui/phone-number.ts'
 import { readNumbers } from './read-numbers.ts'
 import { ScopeChoice } from './scope-choice.tsx'
@@ -44,31 +44,29 @@ export function AddForm({ onDone }: { onDone: () => void }) {
     else add.mutate(numbers)
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <Text size="sm">
-          <Trans>Recipients who you add stay on the list until you remove them, even if they reply START.</Trans>
-        </Text>
-        <Textarea
-          data-autofocus
-          label={t`Recipients to add`}
-          description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
-          placeholder="+34600111222"
-          autosize
-          minRows={2}
-          maxRows={10}
-          spellCheck={false}
-          value={text}
-          error={refused}
-          onChange={(event) => {
-            setText(event.currentTarget.value)
-            setRefused(undefined)
-          }}
-        />
-        <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />
-        <FormActions loading={add.isPending} onCancel={onDone}>{t`Add to list`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Text size="sm">
+        <Trans>Recipients who you add stay on the list until you remove them, even if they reply START.</Trans>
+      </Text>
+      <Textarea
+        data-autofocus
+        label={t`Recipients to add`}
+        description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
+        placeholder="+34600111222"
+        autosize
+        minRows={2}
+        maxRows={10}
+        spellCheck={false}
+        value={text}
+        error={refused}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setRefused(undefined)
+        }}
+      />
+      <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />
+      <FormActions loading={add.isPending} onCancel={onDone}>{t`Add to list`}</FormActions>
+    </Form>
   )
 }
 

@@ -10,8 +10,7 @@ import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Modal } from '../../ui/dialog.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { endpointChecks, EndpointLimits, type EndpointValues, EventChoice, readLimits } from './endpoint-fields.tsx'
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
@@ -77,32 +76,28 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
     invalidates: [webhooksKey(accountId)],
     onDone: onAdded,
   })
-  const submit = form.onSubmit(add.submit)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {add.problem !== undefined && <ErrorAlert title={t`Endpoint not added`} error={add.problem} />}
-        <TextInput
-          label="URL"
-          type="url"
-          required
-          withAsterisk={false}
-          data-autofocus
-          placeholder="https://example.com/webhooks"
-          description={t`Your application receives events here as POST requests with a JSON body.`}
-          {...form.getInputProps('url')}
-        />
-        <EventChoice form={form} />
-        <TextInput
-          label={t`Description (optional)`}
-          placeholder={t`Order system`}
-          maxLength={200}
-          {...form.getInputProps('description')}
-        />
-        <EndpointLimits form={form} />
-        <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add endpoint`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={form.onSubmit(add.submit)} failure={t`Endpoint not added`} problem={add.problem}>
+      <TextInput
+        label="URL"
+        type="url"
+        required
+        withAsterisk={false}
+        data-autofocus
+        placeholder="https://example.com/webhooks"
+        description={t`Your application receives events here as POST requests with a JSON body.`}
+        {...form.getInputProps('url')}
+      />
+      <EventChoice form={form} />
+      <TextInput
+        label={t`Description (optional)`}
+        placeholder={t`Order system`}
+        maxLength={200}
+        {...form.getInputProps('description')}
+      />
+      <EndpointLimits form={form} />
+      <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add endpoint`}</FormActions>
+    </Form>
   )
 }
 

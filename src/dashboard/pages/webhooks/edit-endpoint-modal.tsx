@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Radio, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -10,10 +10,10 @@ import { api } from '../../api/client.ts'
 import { notifySuccess, useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { Modal } from '../../ui/dialog.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { endpointChecks, EndpointLimits, type EndpointValues, EventChoice, readLimits } from './endpoint-fields.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 import styles from './webhooks.module.css'
+import { Form } from '../../ui/form.tsx'
 
 interface EditEndpointModalProps {
   endpoint: Endpoint
@@ -77,59 +77,56 @@ function EditEndpointForm({ endpoint: current, onClose }: Omit<EditEndpointModal
   const losesHeaders =
     endpoint.hasHeaders && form.values.headersChoice === 'keep' && isAnotherOrigin(form.values.url, endpoint.url)
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {update.problem !== undefined && <ErrorAlert title={t`Endpoint not saved`} error={update.problem} />}
-        <TextInput
-          label="URL"
-          type="url"
-          required
-          withAsterisk={false}
-          description={t`The signing secret and the delivery history stay. Waiting deliveries go to the new URL.`}
-          {...form.getInputProps('url')}
+    <Form onSubmit={submit} failure={t`Endpoint not saved`} problem={update.problem}>
+      <TextInput
+        label="URL"
+        type="url"
+        required
+        withAsterisk={false}
+        description={t`The signing secret and the delivery history stay. Waiting deliveries go to the new URL.`}
+        {...form.getInputProps('url')}
+      />
+      {losesHeaders && (
+        <Alert color="yellow" icon={<IconInfoCircle />} title={t`The custom headers will be removed`} role="status">
+          <Trans>
+            They may hold credentials for the previous host. To send headers to the new host, choose Replace.
+          </Trans>
+        </Alert>
+      )}
+      <EventChoice form={form} />
+      <TextInput label={t`Description (optional)`} maxLength={200} {...form.getInputProps('description')} />
+      {endpoint.hasHeaders && (
+        <Radio.Group
+          label={t`Custom headers`}
+          description={t`Sent with each request. Their values are not shown.`}
+          {...form.getInputProps('headersChoice')}
+        >
+          <Group mt="xs">
+            <Radio value="keep" label={t`Keep`} />
+            <Radio value="replace" label={t`Replace`} />
+            <Radio value="remove" label={t`Remove`} />
+          </Group>
+        </Radio.Group>
+      )}
+      {form.values.headersChoice === 'replace' && (
+        <Textarea
+          label={endpoint.hasHeaders ? t`New headers` : t`Custom headers (optional)`}
+          description={t`Sent with each request and stored encrypted. One per line.`}
+          placeholder="X-Api-Key: value"
+          autosize
+          minRows={2}
+          autoComplete="off"
+          spellCheck={false}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          {...form.getInputProps('headers')}
         />
-        {losesHeaders && (
-          <Alert color="yellow" icon={<IconInfoCircle />} title={t`The custom headers will be removed`} role="status">
-            <Trans>
-              They may hold credentials for the previous host. To send headers to the new host, choose Replace.
-            </Trans>
-          </Alert>
-        )}
-        <EventChoice form={form} />
-        <TextInput label={t`Description (optional)`} maxLength={200} {...form.getInputProps('description')} />
-        {endpoint.hasHeaders && (
-          <Radio.Group
-            label={t`Custom headers`}
-            description={t`Sent with each request. Their values are not shown.`}
-            {...form.getInputProps('headersChoice')}
-          >
-            <Group mt="xs">
-              <Radio value="keep" label={t`Keep`} />
-              <Radio value="replace" label={t`Replace`} />
-              <Radio value="remove" label={t`Remove`} />
-            </Group>
-          </Radio.Group>
-        )}
-        {form.values.headersChoice === 'replace' && (
-          <Textarea
-            label={endpoint.hasHeaders ? t`New headers` : t`Custom headers (optional)`}
-            description={t`Sent with each request and stored encrypted. One per line.`}
-            placeholder="X-Api-Key: value"
-            autosize
-            minRows={2}
-            autoComplete="off"
-            spellCheck={false}
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-            {...form.getInputProps('headers')}
-          />
-        )}
-        <EndpointLimits form={form} />
-        <Group justify="flex-end" gap="sm" className={styles['modalActions'] ?? ''}>
-          <Button variant="default" onClick={onClose}>{t`Cancel`}</Button>
-          <Button type="submit" loading={update.isPending}>{t`Save`}</Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <EndpointLimits form={form} />
+      <Group justify="flex-end" gap="sm" className={styles['modalActions'] ?? ''}>
+        <Button variant="default" onClick={onClose}>{t`Cancel`}</Button>
+        <Button type="submit" loading={update.isPending}>{t`Save`}</Button>
+      </Group>
+    </Form>
   )
 }
 

@@ -9,7 +9,7 @@ import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useSync } from '../templates/use-templates.ts'
 import { AccessTokenField, AppSecretField } from './replace-secrets.tsx'
@@ -71,39 +71,36 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
     add.submit({ accountId, ...values, ...(appSecret.trim() !== '' && { appSecret }) }),
   )
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {add.problem !== undefined && <ErrorAlert title={t`Account not added`} error={add.problem} />}
-        <TextInput
-          label={t`Phone number ID`}
-          description={t`In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself.`}
-          inputMode="numeric"
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps('phoneNumberId')}
+    <Form onSubmit={submit} failure={t`Account not added`} problem={add.problem}>
+      <TextInput
+        label={t`Phone number ID`}
+        description={t`In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself.`}
+        inputMode="numeric"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('phoneNumberId')}
+      />
+      <TextInput
+        label={t`WABA ID`}
+        description={t`The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager.`}
+        inputMode="numeric"
+        autoComplete="off"
+        {...form.getInputProps('wabaId')}
+      />
+      <AccessTokenField {...form.getInputProps('accessToken')} />
+      <AppSecretField label={t`App secret (optional)`} {...form.getInputProps('appSecret')} />
+      {!isFirst && (
+        <Checkbox
+          label={t`Make default`}
+          description={t`Used when a request doesn’t set accountId.`}
+          {...form.getInputProps('makeDefault', { type: 'checkbox' })}
         />
-        <TextInput
-          label={t`WABA ID`}
-          description={t`The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager.`}
-          inputMode="numeric"
-          autoComplete="off"
-          {...form.getInputProps('wabaId')}
-        />
-        <AccessTokenField {...form.getInputProps('accessToken')} />
-        <AppSecretField label={t`App secret (optional)`} {...form.getInputProps('appSecret')} />
-        {!isFirst && (
-          <Checkbox
-            label={t`Make default`}
-            description={t`Used when a request doesn’t set accountId.`}
-            {...form.getInputProps('makeDefault', { type: 'checkbox' })}
-          />
-        )}
-        <Text size="sm" c="dimmed">
-          <Trans>The token and the secret are stored encrypted. They cannot be viewed again, only replaced.</Trans>
-        </Text>
-        <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add account`}</FormActions>
-      </Stack>
-    </form>
+      )}
+      <Text size="sm" c="dimmed">
+        <Trans>The token and the secret are stored encrypted. They cannot be viewed again, only replaced.</Trans>
+      </Text>
+      <FormActions loading={add.isPending} onCancel={onCancel}>{t`Add account`}</FormActions>
+    </Form>
   )
 }
 

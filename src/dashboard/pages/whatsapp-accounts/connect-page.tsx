@@ -15,12 +15,12 @@ import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/button.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { BackLink, PageHeader, Section } from '../../ui/page.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AccessTokenField, AppSecretField } from './replace-secrets.tsx'
 import { healthKey } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 import { ViewerNotice } from './viewer-notice.tsx'
 import { nameNumber } from '../../ui/phone-number.ts'
+import { Form } from '../../ui/form.tsx'
 
 interface Inspected {
   accessToken: string
@@ -73,20 +73,17 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
       title={t`1. Access token`}
       description={t`With it, Waybill sends from your number. It is checked with WhatsApp now, and stored in step 2.`}
     >
-      <form onSubmit={submit} noValidate>
-        <Stack align="stretch">
-          {inspect.problem !== undefined && <ErrorAlert title={t`Token not checked`} error={inspect.problem} />}
-          <AccessTokenField
-            description={t`It needs the permissions ${messaging} and ${management}.`}
-            disabled={!canChange}
-            {...form.getInputProps('accessToken')}
-          />
-          <Group>
-            <ChangeButton type="submit" loading={inspect.isPending}>{t`Check token`}</ChangeButton>
-          </Group>
-          {report && <TokenResult report={report} />}
-        </Stack>
-      </form>
+      <Form onSubmit={submit} align="stretch" failure={t`Token not checked`} problem={inspect.problem}>
+        <AccessTokenField
+          description={t`It needs the permissions ${messaging} and ${management}.`}
+          disabled={!canChange}
+          {...form.getInputProps('accessToken')}
+        />
+        <Group>
+          <ChangeButton type="submit" loading={inspect.isPending}>{t`Check token`}</ChangeButton>
+        </Group>
+        {report && <TokenResult report={report} />}
+      </Form>
       {report?.fix === undefined && report ? null : <TokenInstructions />}
     </Section>
   )
@@ -212,30 +209,27 @@ function NumberSection({ accessToken, report }: Inspected) {
       title={t`2. Phone number`}
       description={t`Waybill stores the token encrypted, and subscribes to the statuses of this number’s messages.`}
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {add.problem !== undefined && <ErrorAlert title={t`Number not connected`} error={add.problem} />}
-          <Radio.Group label={t`Numbers that this token may use`} {...form.getInputProps('phoneNumberId')}>
-            <Stack gap="xs" mt="xs">
-              {numbers.map((number) => (
-                <Radio
-                  key={number.phoneNumberId}
-                  value={number.phoneNumberId}
-                  label={<NumberLabel number={number} account={number.account} />}
-                />
-              ))}
-            </Stack>
-          </Radio.Group>
-          <AppSecretField
-            label={t`App secret (optional)`}
-            {...form.getInputProps('appSecret')}
-            description={t`It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show.`}
-          />
-          <Group>
-            <Button type="submit" loading={add.isPending}>{t`Connect number`}</Button>
-          </Group>
-        </Stack>
-      </form>
+      <Form onSubmit={submit} failure={t`Number not connected`} problem={add.problem}>
+        <Radio.Group label={t`Numbers that this token may use`} {...form.getInputProps('phoneNumberId')}>
+          <Stack gap="xs" mt="xs">
+            {numbers.map((number) => (
+              <Radio
+                key={number.phoneNumberId}
+                value={number.phoneNumberId}
+                label={<NumberLabel number={number} account={number.account} />}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <AppSecretField
+          label={t`App secret (optional)`}
+          {...form.getInputProps('appSecret')}
+          description={t`It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show.`}
+        />
+        <Group>
+          <Button type="submit" loading={add.isPending}>{t`Connect number`}</Button>
+        </Group>
+      </Form>
     </Section>
   )
 }

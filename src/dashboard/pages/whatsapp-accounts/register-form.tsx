@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Group, Stack, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
@@ -13,6 +13,7 @@ import { ChangeButton } from '../../ui/button.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
 import { StepResult } from './step-result.tsx'
 import { healthKey } from './use-health.ts'
+import { Form } from '../../ui/form.tsx'
 
 interface RegisterFormProps {
   whatsAppAccountId: string
@@ -57,25 +58,23 @@ export function RegisterForm({ whatsAppAccountId, number, isNext }: RegisterForm
   }
   const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm">
-        {result && <StepResult result={result} />}
-        <PasswordField
-          label={t`Two-step verification PIN`}
-          description={t`Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. WhatsApp allows 10 attempts in 72 hours.`}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maw={320}
-          disabled={!canChange}
-          key={form.key('pin')}
-          {...form.getInputProps('pin')}
-        />
-        <Group>
-          <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={register.isPending}>
-            <Trans>Register number</Trans>
-          </ChangeButton>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} gap="sm">
+      {result && <StepResult result={result} />}
+      <PasswordField
+        label={t`Two-step verification PIN`}
+        description={t`Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. WhatsApp allows 10 attempts in 72 hours.`}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maw={320}
+        disabled={!canChange}
+        key={form.key('pin')}
+        {...form.getInputProps('pin')}
+      />
+      <Group>
+        <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={register.isPending}>
+          <Trans>Register number</Trans>
+        </ChangeButton>
+      </Group>
+    </Form>
   )
 }

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Group, type PasswordInputProps, Stack, Text } from '@mantine/core'
+import { Group, type PasswordInputProps, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode } from 'react'
@@ -11,8 +11,7 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { Modal } from '../../ui/dialog.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
-import { FormActions } from '../../ui/form-actions.tsx'
-import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { Form, FormActions } from '../../ui/form.tsx'
 import { ActivateButton } from './notice.tsx'
 import { healthKey } from './use-health.ts'
 import { useWhatsAppAccounts, whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
@@ -63,26 +62,23 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
     })
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {replace.problem !== undefined && <ErrorAlert title={t`Secrets not replaced`} error={replace.problem} />}
-        <Text size="sm">
-          <Trans>Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.</Trans>
-          {account.switchedOff === false && ` ${t`A valid access token activates the account again.`}`}
-        </Text>
-        <AccessTokenField label={t`New access token`} data-autofocus {...form.getInputProps('accessToken')} />
-        <AppSecretField
-          label={account.hasAppSecret ? t`New app secret` : t`App secret`}
-          {...form.getInputProps('appSecret')}
-        />
-        <Text size="sm" c="dimmed">
-          <Trans>
-            The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
-          </Trans>
-        </Text>
-        <FormActions loading={replace.isPending} onCancel={onClose}>{t`Replace`}</FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} failure={t`Secrets not replaced`} problem={replace.problem}>
+      <Text size="sm">
+        <Trans>Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.</Trans>
+        {account.switchedOff === false && ` ${t`A valid access token activates the account again.`}`}
+      </Text>
+      <AccessTokenField label={t`New access token`} data-autofocus {...form.getInputProps('accessToken')} />
+      <AppSecretField
+        label={account.hasAppSecret ? t`New app secret` : t`App secret`}
+        {...form.getInputProps('appSecret')}
+      />
+      <Text size="sm" c="dimmed">
+        <Trans>
+          The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
+        </Trans>
+      </Text>
+      <FormActions loading={replace.isPending} onCancel={onClose}>{t`Replace`}</FormActions>
+    </Form>
   )
 }
 

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Group, Select, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -14,7 +14,7 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { SendErrorAlert } from '../../ui/send-error-alert.tsx'
+import { Form, SendErrorAlert } from '../../ui/form.tsx'
 import { findNumberProblem } from '../../ui/number-problem.ts'
 import { suggestNumber, withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
@@ -66,38 +66,36 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     send.submit({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) }),
   )
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm">
-        <SendErrorAlert title={t`Test message failed`} problem={send.problem} error={send.error} />
-        {test && <TestResult test={test} />}
-        <Group gap="sm" align="flex-start">
-          <TextInput
-            label={t`Your phone number`}
-            description={t`With the country code, such as +34600111222.`}
-            type="tel"
-            autoComplete="tel"
-            disabled={!canChange}
-            key={form.key('to')}
-            {...form.getInputProps('to')}
-          />
-          <Select
-            label={t`Template`}
-            description={t`Variables are filled with the template’s examples.`}
-            data={choices.map(nameOf)}
-            value={nameOf(chosen)}
-            allowDeselect={false}
-            onChange={(value) => setChosenName(value ?? undefined)}
-          />
-        </Group>
-        <NumberSuggestion typed={typed} onAccept={(number) => form.setFieldValue('to', number)} />
-        <CostEstimateText to={withoutPunctuation(typed)} category={category} />
-        <Group>
-          <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
-            {test ? t`Send another test` : t`Send test`}
-          </ChangeButton>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} gap="sm">
+      <SendErrorAlert title={t`Test message failed`} problem={send.problem} error={send.error} />
+      {test && <TestResult test={test} />}
+      <Group gap="sm" align="flex-start">
+        <TextInput
+          label={t`Your phone number`}
+          description={t`With the country code, such as +34600111222.`}
+          type="tel"
+          autoComplete="tel"
+          disabled={!canChange}
+          key={form.key('to')}
+          {...form.getInputProps('to')}
+        />
+        <Select
+          label={t`Template`}
+          description={t`Variables are filled with the template’s examples.`}
+          data={choices.map(nameOf)}
+          value={nameOf(chosen)}
+          allowDeselect={false}
+          onChange={(value) => setChosenName(value ?? undefined)}
+        />
+      </Group>
+      <NumberSuggestion typed={typed} onAccept={(number) => form.setFieldValue('to', number)} />
+      <CostEstimateText to={withoutPunctuation(typed)} category={category} />
+      <Group>
+        <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
+          {test ? t`Send another test` : t`Send test`}
+        </ChangeButton>
+      </Group>
+    </Form>
   )
 }
 

@@ -13,9 +13,8 @@ import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use
 import { useAccount, useUser } from '../../../session/session.ts'
 import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
 import { Modal } from '../../../ui/dialog.tsx'
-import { FormActions } from '../../../ui/form-actions.tsx'
+import { Form, FormActions, SendErrorAlert } from '../../../ui/form.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
-import { SendErrorAlert } from '../../../ui/send-error-alert.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import {
@@ -125,59 +124,57 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
     send.mutate({ accountId, messageId: message.messageId, ...filling })
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <DuplicateWarning message={message} />
-        <Consequence message={message} />
-        {keys.length + paths.length > 0 && (
-          <Stack gap="sm">
-            <Text size="sm" c="dimmed">
-              {content
-                ? t`These are the values of the first message.`
-                : t`The values of the first message are not stored. Enter them again.`}
-            </Text>
-            {placeholders.map(({ key, example }) => (
-              <TextInput
-                key={key}
-                label={`{{${key}}}`}
-                autoComplete="off"
-                {...(example !== undefined && { placeholder: t`Such as ${example}` })}
-                styles={{ label: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-                {...form.getInputProps(`variables.${key}`)}
-              />
-            ))}
-            {valueFields.map(({ path, label, example }) => (
-              <TextInput
-                key={path}
-                label={label}
-                autoComplete="off"
-                placeholder={t`Such as ${example}`}
-                {...form.getInputProps(`values.${path}`)}
-              />
-            ))}
-          </Stack>
-        )}
-        {content?.templateChanged && (
-          <Alert color="yellow" icon={<IconInfoCircle />}>
-            <Trans>The template was changed after the first message. The new message can say something else.</Trans>
-          </Alert>
-        )}
-        {content && components ? (
-          <SentBubble message={message} shown={content.content.shown} />
-        ) : (
-          <MessagePreview
-            template={template}
-            variables={form.values.variables}
-            headerText={form.values.values.header?.text ?? ''}
-          />
-        )}
-        <CostEstimateText to={message.to} category={template.category} />
-        <SendErrorAlert title={t`Message not sent`} problem={problem} error={send.error} />
-        <FormActions icon={IconSend} loading={send.isPending} onCancel={onClose}>
-          {message.status === 'pending' ? t`Send anyway` : t`Send again`}
-        </FormActions>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <DuplicateWarning message={message} />
+      <Consequence message={message} />
+      {keys.length + paths.length > 0 && (
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {content
+              ? t`These are the values of the first message.`
+              : t`The values of the first message are not stored. Enter them again.`}
+          </Text>
+          {placeholders.map(({ key, example }) => (
+            <TextInput
+              key={key}
+              label={`{{${key}}}`}
+              autoComplete="off"
+              {...(example !== undefined && { placeholder: t`Such as ${example}` })}
+              styles={{ label: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+              {...form.getInputProps(`variables.${key}`)}
+            />
+          ))}
+          {valueFields.map(({ path, label, example }) => (
+            <TextInput
+              key={path}
+              label={label}
+              autoComplete="off"
+              placeholder={t`Such as ${example}`}
+              {...form.getInputProps(`values.${path}`)}
+            />
+          ))}
+        </Stack>
+      )}
+      {content?.templateChanged && (
+        <Alert color="yellow" icon={<IconInfoCircle />}>
+          <Trans>The template was changed after the first message. The new message can say something else.</Trans>
+        </Alert>
+      )}
+      {content && components ? (
+        <SentBubble message={message} shown={content.content.shown} />
+      ) : (
+        <MessagePreview
+          template={template}
+          variables={form.values.variables}
+          headerText={form.values.values.header?.text ?? ''}
+        />
+      )}
+      <CostEstimateText to={message.to} category={template.category} />
+      <SendErrorAlert title={t`Message not sent`} problem={problem} error={send.error} />
+      <FormActions icon={IconSend} loading={send.isPending} onCancel={onClose}>
+        {message.status === 'pending' ? t`Send anyway` : t`Send again`}
+      </FormActions>
+    </Form>
   )
 }
 
