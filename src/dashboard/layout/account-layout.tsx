@@ -1,16 +1,16 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Box, Group, Text } from '@mantine/core'
+import { Alert, Box, Group, Text } from '@mantine/core'
 import { IconAlertCircle, IconBuildingOff, IconEye, IconPlayerPause } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from 'react-router'
+import { Navigate, Outlet, useLocation, useNavigate, useParams } from 'react-router'
 import { operatorApi } from '../api/client.ts'
 import { useChange } from '../api/use-change.ts'
 import { describeFinding } from '../pages/whatsapp-accounts/describe.ts'
 import { stepOf } from '../pages/whatsapp-accounts/checklist.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { AccountContext, sessionKey, useAccount, useUser } from '../session/session.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, TextLink } from '../ui/button.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { nameNumber } from '../ui/phone-number.ts'
@@ -135,9 +135,9 @@ function SendingBanner() {
           </Trans>
         )}
       </Text>
-      <Anchor component={Link} to={`${page}#${step ?? 'health'}`} size="sm" mt={4} display="inline-block">
+      <TextLink to={`${page}#${step ?? 'health'}`} size="sm" mt={4} display="inline-block">
         {pathname === page ? (step ? t`Go to the step that fixes it` : t`Go to what to do`) : t`See what to do`}
-      </Anchor>
+      </TextLink>
     </Alert>
   )
 }
@@ -149,9 +149,9 @@ function NoDefault() {
       <Text size="sm">
         <Trans>Requests that don’t set accountId are rejected. Make one of your WhatsApp accounts the default.</Trans>
       </Text>
-      <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm" mt={4} display="inline-block">
+      <TextLink to={`/${accountId}/whatsapp-accounts`} size="sm" mt={4} display="inline-block">
         <Trans>WhatsApp accounts</Trans>
-      </Anchor>
+      </TextLink>
     </Alert>
   )
 }

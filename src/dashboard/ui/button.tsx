@@ -1,6 +1,12 @@
-import { Button as MantineButton, type ButtonProps as MantineButtonProps, Tooltip } from '@mantine/core'
+import {
+  Anchor,
+  type AnchorProps,
+  Button as MantineButton,
+  type ButtonProps as MantineButtonProps,
+  Tooltip,
+} from '@mantine/core'
 import type { ComponentProps, ComponentType } from 'react'
-import { Link, type To } from 'react-router'
+import { Link, type LinkProps, type To } from 'react-router'
 import { translate } from '../language/i18n.ts'
 import { useAccount, viewersHint } from '../session/session.ts'
 
@@ -27,6 +33,11 @@ export function Button({ icon, change, ...button }: ButtonProps) {
       {...button}
     />
   )
+}
+
+/** A link within the dashboard. */
+export function TextLink(props: AnchorProps & Omit<LinkProps, keyof AnchorProps>) {
+  return <Anchor component={Link} {...props} />
 }
 
 /** A link within the dashboard that looks like a button. */

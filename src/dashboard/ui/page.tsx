@@ -1,7 +1,8 @@
-import { Anchor, Box, Group, Paper, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, Text, Title } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { Link, type To, useLocation } from 'react-router'
+import { type To, useLocation } from 'react-router'
+import { TextLink } from './button.tsx'
 
 interface PageHeaderProps {
   title: string
@@ -46,10 +47,10 @@ export function PageHeader({ title, badge, description, actions }: PageHeaderPro
 /** The way to the page above, over the title of one of its items. */
 export function BackLink({ to, children }: { to: To; children: ReactNode }) {
   return (
-    <Anchor component={Link} to={to} size="sm" underline="hover" display="inline-flex" mb="xs">
+    <TextLink to={to} size="sm" underline="hover" display="inline-flex" mb="xs">
       <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
       {children}
-    </Anchor>
+    </TextLink>
   )
 }
 

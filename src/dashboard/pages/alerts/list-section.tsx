@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { IconBellOff } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 // The texts of alerts, to show times in the time zone of the reader in English too.
 import '../../../../contracts/facts/alerts.ts'
@@ -12,7 +11,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
-import { ChangeButton } from '../../ui/button.tsx'
+import { ChangeButton, TextLink } from '../../ui/button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
@@ -65,9 +64,9 @@ function AlertItem({ alert }: { alert: Alert }) {
       <Stack gap={4} flex={1} miw={240}>
         <Group gap="xs">
           <StateBadge alert={alert} />
-          <Anchor component={Link} to={`/${accountId}/${page}`} size="sm" fw={600}>
+          <TextLink to={`/${accountId}/${page}`} size="sm" fw={600}>
             {say(alert, 'title')}
-          </Anchor>
+          </TextLink>
         </Group>
         <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
           {say(alert, 'body')}

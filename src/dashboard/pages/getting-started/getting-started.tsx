@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
-import { Button, Group, Text, VisuallyHidden } from '@mantine/core'
+import { Group, Text, VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { useQuery } from '@tanstack/react-query'
 import { translate } from '../../language/i18n.ts'
 import { useAccount, useUser } from '../../session/session.ts'
+import { LinkButton } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import styles from './getting-started.module.css'
@@ -76,11 +76,7 @@ function StepItem({ step, number, isDone, isNext }: StepItemProps) {
 function StepButton({ step }: { step: Step }) {
   const { accountId } = useAccount()
   const { action, path } = stepTexts[step]
-  return (
-    <Button component={Link} to={`/${accountId}/${path}`}>
-      {translate(action)}
-    </Button>
-  )
+  return <LinkButton to={`/${accountId}/${path}`}>{translate(action)}</LinkButton>
 }
 
 /** The button of the next missing step, for pages that are empty until messages are sent. */

@@ -1,10 +1,9 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Anchor, Button, Group, Kbd, Stack, Switch, Table, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Kbd, Stack, Switch, Table, Text, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconKeyboard, IconMessages } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
 import { api } from '../../api/client.ts'
@@ -28,6 +27,7 @@ import styles from './messages-page.module.css'
 import { MessagesTable } from './messages-table.tsx'
 import { useLogAddress, useLogNavigation } from './use-log-address.ts'
 import { ViewsMenu } from './views.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 /** Minimum width at which the table's columns fit next to the panel. */
 const screenForColumns = '(min-width: 106em)'
@@ -161,9 +161,9 @@ function NoMessagesYet() {
         <Trans>
           Messages that your application sends through the API appear here with their status. You can also send a test
           message from{' '}
-          <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
+          <TextLink to={`/${accountId}/templates`} inherit underline="always">
             Templates
-          </Anchor>
+          </TextLink>
           .{' '}
         </Trans>
       </EmptyState>

@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
+import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { Ref } from 'react'
-import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
 import { useUser } from '../../session/session.ts'
@@ -13,6 +12,7 @@ import { MessageStatusBadge } from './message-status.tsx'
 import { SimulatedBadge } from './simulated-outcome.tsx'
 import styles from './messages-table.module.css'
 import type { LogAddress } from './use-log-address.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 interface MessagesTableProps {
   messages: ListedMessage[]
@@ -139,8 +139,7 @@ function MessageItem({ message, address }: RowProps) {
 
 function MessageLink({ message: { messageId, to }, address }: RowProps) {
   return (
-    <Anchor
-      component={Link}
+    <TextLink
       {...address.linkTo(messageId)}
       data-message={messageId}
       aria-current={messageId === address.openedId || undefined}
@@ -150,7 +149,7 @@ function MessageLink({ message: { messageId, to }, address }: RowProps) {
       style={{ fontVariantNumeric: 'tabular-nums' }}
     >
       {showRecipient(to)}
-    </Anchor>
+    </TextLink>
   )
 }
 

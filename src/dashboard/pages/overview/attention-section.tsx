@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Paper, Text, ThemeIcon, Title } from '@mantine/core'
+import { Paper, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertCircle, IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { useAlerts } from '../alerts/use-alerts.ts'
@@ -9,6 +8,7 @@ import { useTemplateProblems } from '../templates/use-templates.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
 import { type AttentionItem, listAttention } from './attention.ts'
 import styles from './overview.module.css'
+import { TextLink } from '../../ui/button.tsx'
 
 /** Lists what needs attention, or states that nothing does. Empty if the data could not be loaded. */
 export function AttentionSection({ overview }: { overview: Overview }) {
@@ -40,9 +40,9 @@ export function AttentionList({ items }: { items: readonly AttentionItem[] }) {
       {items.map((item) => (
         <li key={`${item.page} ${item.text}`}>
           <ToneIcon tone={item.tone} />
-          <Anchor component={Link} to={`/${accountId}/${item.page}`} size="sm">
+          <TextLink to={`/${accountId}/${item.page}`} size="sm">
             {item.text}
-          </Anchor>
+          </TextLink>
         </li>
       ))}
     </ul>

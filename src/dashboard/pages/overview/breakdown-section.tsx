@@ -1,9 +1,8 @@
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, SegmentedControl, Table, Text, UnstyledButton } from '@mantine/core'
+import { SegmentedControl, Table, Text, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconSelector } from '@tabler/icons-react'
 import { Fragment, useState } from 'react'
-import { Link } from 'react-router'
 import { describeCountry, formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview, Share } from '../../../../contracts/dashboard/overview.ts'
@@ -22,6 +21,7 @@ import {
   toLogRange,
   toRows,
 } from './statistics.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 const dimensions = [
   { value: 'templates', label: msg`Template`, table: msg`Messages by template` },
@@ -174,9 +174,9 @@ function BreakdownRow({ name, to, toFailed, funnel, order, largest }: BreakdownR
         {to === undefined ? (
           name
         ) : (
-          <Anchor component={Link} to={to} fz="inherit">
+          <TextLink to={to} fz="inherit">
             {breakable(name)}
-          </Anchor>
+          </TextLink>
         )}
         <Bar segment={order === 'failed' ? 'undelivered' : 'delivered'} share={measureShare(funnel, order) / largest} />
       </Table.Th>
@@ -188,9 +188,9 @@ function BreakdownRow({ name, to, toFailed, funnel, order, largest }: BreakdownR
           {failed === 0 || toFailed === undefined ? (
             <span>{formatNumber(failed)}</span>
           ) : (
-            <Anchor component={Link} to={toFailed} fz="inherit" aria-label={label}>
+            <TextLink to={toFailed} fz="inherit" aria-label={label}>
               {formatNumber(failed)}
-            </Anchor>
+            </TextLink>
           )}{' '}
           <Text span inherit c="dimmed">
             {describeShare(failed, attempted)}

@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
 import { say } from '../../language/facts.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
@@ -12,6 +11,7 @@ import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
 import { countFailed, describeShare, toLogRange } from './statistics.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 type Failure = Overview['failures'][number]
 
@@ -70,14 +70,13 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
   return (
     <li>
       <Group justify="space-between" align="baseline" wrap="nowrap" gap="md" fz="sm" className={styles['numbers']}>
-        <Anchor
-          component={Link}
+        <TextLink
           to={`/${accountId}/messages?${writeFilters({ ...noFilters, errorCode: code, ...toLogRange(overview) })}`}
           fz="inherit"
         >
           {say({ meaning, facts }, 'meaning')}
           {hasTwin && ` (${code})`}
-        </Anchor>
+        </TextLink>
         <span className={styles['count']}>
           {formatNumber(count)}{' '}
           <Text span inherit c="dimmed">

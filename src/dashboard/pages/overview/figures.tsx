@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Box, Paper, Text } from '@mantine/core'
+import { Box, Paper, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { translate } from '../../language/i18n.ts'
@@ -24,6 +23,7 @@ import {
   stages,
   toLogRange,
 } from './statistics.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 /** Explains a stage. */
 function explainStage(stage: Stage, totals: Funnel): string {
@@ -99,15 +99,14 @@ function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
   if (failure === undefined || count === 0) return formatNumber(count)
   const filters = { ...noFilters, status: 'failed' as const, failure, ...toLogRange(overview) }
   return (
-    <Anchor
-      component={Link}
+    <TextLink
       to={`/${accountId}/messages?${writeFilters(filters)}`}
       inherit
       c="inherit"
       aria-label={`${formatNumber(count)} ${translate(stageNames[stage])}`}
     >
       {formatNumber(count)}
-    </Anchor>
+    </TextLink>
   )
 }
 
@@ -118,9 +117,9 @@ function UnknownCount({ overview }: { overview: Overview }) {
   if (count === 0) return null
   return (
     <Text component="dd" m={0} className={styles['change']} data-tone="bad">
-      <Anchor component={Link} to={`/${accountId}/${listUnknown(overview)}`} inherit c="inherit">
+      <TextLink to={`/${accountId}/${listUnknown(overview)}`} inherit c="inherit">
         {t`${formatNumber(count)} more, outcome unknown`}
-      </Anchor>
+      </TextLink>
     </Text>
   )
 }

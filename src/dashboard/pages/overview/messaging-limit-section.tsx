@@ -1,11 +1,11 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Box, Group, Paper, Progress, Text } from '@mantine/core'
-import { Link } from 'react-router'
+import { Box, Group, Paper, Progress, Text } from '@mantine/core'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import { useAccount } from '../../session/session.ts'
 import { describeAddressed } from '../whatsapp-accounts/describe.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
 import { nameNumber } from '../../ui/phone-number.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 /** From this share on, the health of the WhatsApp account has a finding. */
 const nearPercent = 80
@@ -52,9 +52,9 @@ function PortfolioLimit({ numbers, isOnly }: { numbers: Numbers; isOnly: boolean
     <Box my={6}>
       <Group justify="space-between" gap="sm" mb={6}>
         <Text size="sm">{isOnly ? t`Messaging limit` : names.join(', ')}</Text>
-        <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm">
+        <TextLink to={`/${accountId}/whatsapp-accounts`} size="sm">
           {describeAddressed(addressed)}
-        </Anchor>
+        </TextLink>
       </Group>
       <Progress.Root size="sm">
         <Progress.Section

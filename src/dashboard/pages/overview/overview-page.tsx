@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Group, Paper, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Box, Group, Paper, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { api } from '../../api/client.ts'
@@ -29,6 +29,7 @@ import { PeriodControls } from './period-controls.tsx'
 import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { stages, toLogRange } from './statistics.ts'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 export function OverviewPage() {
   const { accountId } = useAccount()
@@ -132,15 +133,14 @@ function LatestMessages({ latest, overview }: { latest: LatestMessagesQuery; ove
               <LatestMessage key={message.messageId} message={message} />
             ))}
           </Stack>
-          <Anchor
-            component={Link}
+          <TextLink
             to={`/${accountId}/messages?${writeFilters({ ...noFilters, ...toLogRange(overview) })}`}
             size="sm"
             display="inline-block"
             mt="sm"
           >
             <Trans>Messages of this period</Trans>
-          </Anchor>
+          </TextLink>
         </>
       )}
     </Section>
@@ -152,9 +152,9 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
   return (
     <li className={styles['latest']}>
       <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm" className={styles['numbers']}>
-        <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} fz="inherit" fw={500}>
+        <TextLink to={`/${accountId}/messages/${messageId}`} fz="inherit" fw={500}>
           {showRecipient(to)}
-        </Anchor>
+        </TextLink>
         <MessageStatusBadge status={status} />
       </Group>
       <Group justify="space-between" wrap="nowrap" gap="sm" mt={2} fz="xs" c="dimmed">

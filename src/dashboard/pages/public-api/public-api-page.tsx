@@ -1,10 +1,9 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Box, Group, Progress, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Box, Group, Progress, Stack, Switch, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
@@ -22,6 +21,7 @@ import { KeySection } from './key-section.tsx'
 import { MessageContentsSection } from './message-contents-section.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
 import { type ApiAccess, apiAccessKey, useApiAccess, useRecentUse } from './use-api-access.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 export function PublicApiPage() {
   const access = useApiAccess()
@@ -65,9 +65,9 @@ function Contents() {
   return (
     <Group component="nav" aria-label={t`On this page`} gap="xs" mb="lg">
       {entries.map(({ target, title }) => (
-        <Anchor key={target} component={Link} to={`#${target}`} replace size="sm" underline="hover" mr="sm">
+        <TextLink key={target} to={`#${target}`} replace size="sm" underline="hover" mr="sm">
           {title}
-        </Anchor>
+        </TextLink>
       ))}
     </Group>
   )

@@ -3,7 +3,6 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Select, SimpleGrid, Stack, Tabs, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { sendMessage, type SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -12,6 +11,7 @@ import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { SandboxRecipientSelect } from '../templates/sandbox-recipient-select.tsx'
 import { fillSnippet, readSnippets, type Snippet } from './fill-snippet.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 interface SnippetsSectionProps {
   /** Only available right after the key was generated. */
@@ -46,9 +46,9 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
           <Text size="sm">
             <Trans>
               This account has no sendable template yet, so the request below uses a placeholder.{' '}
-              <Anchor component={Link} to={`/${accountId}/templates`} inherit>
+              <TextLink to={`/${accountId}/templates`} inherit>
                 View templates
-              </Anchor>
+              </TextLink>
             </Trans>
           </Text>
         )}

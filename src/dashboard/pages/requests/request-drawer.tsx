@@ -2,7 +2,6 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
 import { api } from '../../api/client.ts'
@@ -16,6 +15,7 @@ import { quoteForShell } from '../../ui/quote-for-shell.ts'
 import { DetailsSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { HttpStatus } from './requests-table.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 interface RequestDrawerProps {
   /** The opened request. */
@@ -72,9 +72,9 @@ function Details({ request }: { request: ApiRequestDetails }) {
             id: messageId,
             name: t`Message`,
             value: (
-              <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} inherit>
+              <TextLink to={`/${accountId}/messages/${messageId}`} inherit>
                 {messageId}
-              </Anchor>
+              </TextLink>
             ),
           })),
         ]}

@@ -1,6 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import { Link } from 'react-router'
+import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -9,6 +8,7 @@ import { ErrorText } from '../../ui/log.tsx'
 import { useRowClicks } from '../../ui/row-clicks.ts'
 import { describeDuration } from '../../ui/time.ts'
 import styles from '../messages/messages-table.module.css'
+import { TextLink } from '../../ui/button.tsx'
 
 interface RequestsTableProps {
   requests: ApiRequest[]
@@ -113,9 +113,9 @@ function RequestItem({ request, query }: RowProps) {
 /** Without the prefix that every path of the REST API has. */
 function PathLink({ request, query }: RowProps) {
   return (
-    <Anchor component={Link} to={{ search: query }} fz="inherit" fw={500} underline="hover">
+    <TextLink to={{ search: query }} fz="inherit" fw={500} underline="hover">
       {request.path.replace(/^\/api\/v1(?=\/)/, '')}
-    </Anchor>
+    </TextLink>
   )
 }
 

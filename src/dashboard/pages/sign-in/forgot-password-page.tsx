@@ -1,15 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { Form } from '../../ui/form.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 export function ForgotPasswordPage() {
   const { resetsByEmail, isPending, error, refetch } = useSignInOptions()
@@ -22,7 +22,7 @@ export function ForgotPasswordPage() {
         {!isPending && error === null && !resetsByEmail && <AskOperator />}
         {resetsByEmail && sentTo === undefined && <RequestForm onSent={setSentTo} />}
         {sentTo !== undefined && <Sent to={sentTo} />}
-        <Anchor component={Link} to="/sign-in" size="sm" ta="center">{t`Back to sign-in`}</Anchor>
+        <TextLink to="/sign-in" size="sm" ta="center">{t`Back to sign-in`}</TextLink>
       </Stack>
     </SignedOutLayout>
   )

@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from 'react-router'
+import { useNavigate, useParams } from 'react-router'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useFormChange } from '../../api/use-change.ts'
@@ -10,6 +10,7 @@ import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { codeNeeded, type Destination, signIn } from '../../session/sign-in.ts'
 import { PasswordField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 /** The page that the link in an email opens. */
 export function ResetPasswordPage() {
@@ -41,7 +42,7 @@ export function ResetPasswordPage() {
           {...form.getInputProps('password')}
         />
         <Button type="submit" loading={reset.isPending}>{t`Set password and sign in`}</Button>
-        <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Ask for a new link`}</Anchor>
+        <TextLink to="/forgot-password" size="sm" ta="center">{t`Ask for a new link`}</TextLink>
       </Form>
     </SignedOutLayout>
   )

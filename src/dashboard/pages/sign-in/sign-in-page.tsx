@@ -4,7 +4,7 @@ import { Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
+import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { showInForm } from '../../api/failure.ts'
 import { translate } from '../../language/i18n.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
@@ -15,6 +15,7 @@ import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeOrganisationError, OrganisationSignIn } from './organisation-sign-in.tsx'
 import { Form } from '../../ui/form.tsx'
+import { TextLink } from '../../ui/button.tsx'
 
 export function SignInPage() {
   const queryClient = useQueryClient()
@@ -92,7 +93,7 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
       <TextInput label={t`Email address`} type="email" autoComplete="username" {...form.getInputProps('email')} />
       <PasswordField label={t`Password`} autoComplete="current-password" {...form.getInputProps('password')} />
       <Button type="submit" loading={attempt.isPending}>{t`Sign in`}</Button>
-      <Anchor component={Link} to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</Anchor>
+      <TextLink to="/forgot-password" size="sm" ta="center">{t`Forgot password?`}</TextLink>
     </Form>
   )
 }

@@ -1,7 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
-import { Alert, Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
+import { Alert, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { IconCalendarDue } from '@tabler/icons-react'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
@@ -13,6 +12,7 @@ import type { TemplateName } from './use-templates.ts'
 import type { CategoryCost } from '../../../../contracts/pricing.ts'
 import { describeAmount } from '../../ui/money.ts'
 import { describeTime } from '../../ui/time.ts'
+import { TextLink } from '../../ui/button.tsx'
 
 const stepSize = 50
 
@@ -122,17 +122,9 @@ interface TemplateLinkProps {
 function TemplateLink({ template, to, showsCategory = false }: TemplateLinkProps) {
   return (
     <Box>
-      <Anchor
-        component={Link}
-        to={to}
-        preventScrollReset
-        fw={600}
-        size="sm"
-        underline="hover"
-        style={{ overflowWrap: 'anywhere' }}
-      >
+      <TextLink to={to} preventScrollReset fw={600} size="sm" underline="hover" style={{ overflowWrap: 'anywhere' }}>
         {template.name}
-      </Anchor>
+      </TextLink>
       <Text size="xs" c="dimmed">
         {describeLanguage(template.language)}
         {showsCategory && template.category !== undefined && ` · ${inWords(template.category)}`}

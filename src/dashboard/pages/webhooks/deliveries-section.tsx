@@ -1,16 +1,15 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { usePages } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/button.tsx'
+import { ChangeButton, TextLink } from '../../ui/button.tsx'
 import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
@@ -74,7 +73,7 @@ export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliv
           invalidates={[webhooksKey(accountId)]}
           about={({ messageId }) =>
             messageId !== undefined && (
-              <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</Anchor>
+              <TextLink to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</TextLink>
             )
           }
         />

@@ -1,8 +1,7 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
+import { Alert, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
-import { Link } from 'react-router'
 import { say, toSentence } from '../../language/facts.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import type { api } from '../../api/client.ts'
@@ -11,6 +10,7 @@ import { DateTime, LogTime } from '../../ui/date-time.tsx'
 import { AttemptBars } from './attempt-bars.tsx'
 import { describeFailure, describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
 import styles from './webhooks.module.css'
+import { TextLink } from '../../ui/button.tsx'
 
 type Activity = Awaited<ReturnType<typeof api.webhook.activity.query>>
 
@@ -28,9 +28,9 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
       <div className={styles['endpoint']}>
         <Box miw={0}>
           <Group gap="xs">
-            <Anchor component={Link} to={endpointId} c="var(--mantine-color-text)" underline="hover" miw={0}>
+            <TextLink to={endpointId} c="var(--mantine-color-text)" underline="hover" miw={0}>
               <EndpointUrl url={url} />
-            </Anchor>
+            </TextLink>
             <EndpointBadge endpoint={endpoint} />
           </Group>
           {description !== undefined && (
@@ -46,7 +46,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           {failure && (
             <Text size="sm" mt={4} fw={500} c="var(--mantine-color-error)">
               {describeFailure(failure)}{' '}
-              <Anchor component={Link} to={`${endpointId}#deliveries`} fz="inherit">{t`See the deliveries`}</Anchor>
+              <TextLink to={`${endpointId}#deliveries`} fz="inherit">{t`See the deliveries`}</TextLink>
             </Text>
           )}
           <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
@@ -156,9 +156,9 @@ export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
         {failed > 0 && `${describeFailed(failed)}. `}
         <Trans>After five days without a successful delivery, the endpoint is disabled.</Trans>
       </Text>
-      <Anchor component={Link} to="#deliveries" size="sm" mt="sm" display="inline-block">
+      <TextLink to="#deliveries" size="sm" mt="sm" display="inline-block">
         <Trans>See the deliveries</Trans>
-      </Anchor>
+      </TextLink>
     </Alert>
   )
 }

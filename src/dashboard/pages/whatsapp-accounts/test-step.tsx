@@ -4,14 +4,13 @@ import { Anchor, Group, Select, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { ChangeButton } from '../../ui/button.tsx'
+import { ChangeButton, TextLink } from '../../ui/button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { Form, SendErrorAlert } from '../../ui/form.tsx'
@@ -145,7 +144,7 @@ export function SentMessage({ messageId }: { messageId: string }) {
           <MessageStatusBadge status={status} />
         </>
       )}
-      <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</Anchor>
+      <TextLink to={`/${accountId}/messages/${messageId}`} size="sm">{t`View message`}</TextLink>
     </Group>
   )
 }

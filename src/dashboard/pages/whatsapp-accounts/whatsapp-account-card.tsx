@@ -1,10 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHeartbeat, IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { Link } from 'react-router'
 import { describeAddressed, describeFinding } from './describe.ts'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
@@ -13,7 +12,7 @@ import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, QualityBadge, StatusBadge } from '../../ui/badges.tsx'
-import { ChangeButton, LinkButton } from '../../ui/button.tsx'
+import { ChangeButton, LinkButton, TextLink } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Explained } from '../../ui/explained.tsx'
@@ -89,9 +88,9 @@ function HealthSummary({ account }: { account: WhatsAppAccount }) {
         </Text>
       )}
       {next && (
-        <Anchor component={Link} to={`${account.whatsAppAccountId}#${next}`} size="sm">
+        <TextLink to={`${account.whatsAppAccountId}#${next}`} size="sm">
           <Trans>Continue setup: {translate(stepTitles[next])}</Trans>
-        </Anchor>
+        </TextLink>
       )}
     </Text>
   )

@@ -1,14 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconSend, IconUserOff } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { erasedRecipient } from '../../../../../contracts/fields.ts'
 import type { Message } from '../../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
-import { ChangeButton } from '../../../ui/button.tsx'
+import { ChangeButton, TextLink } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
 import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
 import { SendAgainModal } from './send-again.tsx'
@@ -148,7 +147,7 @@ function SuppressedNote({ entry: { allMessages, since } }: { entry: Suppression 
           On the suppression list since <LogTime at={since} />. Stopped: {nameCategories(categories ?? ['MARKETING'])}.
         </Trans>
       )}{' '}
-      <Anchor component={Link} to={`/${accountId}/suppressions`} size="sm">{t`Suppressions`}</Anchor>
+      <TextLink to={`/${accountId}/suppressions`} size="sm">{t`Suppressions`}</TextLink>
     </Text>
   )
 }

@@ -1,6 +1,5 @@
 import { t } from '@lingui/core/macro'
 import { Anchor, Stack, Text } from '@mantine/core'
-import { Link } from 'react-router'
 import { useDisclosure } from '@mantine/hooks'
 import { useAccount } from '../../../session/session.ts'
 import { DeliveryList } from '../../webhooks/delivery-list.tsx'
@@ -8,6 +7,7 @@ import { EndpointUrl } from '../../webhooks/endpoint.tsx'
 import { type MessageHistory, messageKey } from './use-message.ts'
 import { CodeBlock } from '../../../ui/copy.tsx'
 import { Modal } from '../../../ui/dialog.tsx'
+import { TextLink } from '../../../ui/button.tsx'
 
 /** The webhook deliveries of the message with their requests and responses. */
 export function MessageDeliveries({ history: { message, deliveries } }: { history: MessageHistory }) {
@@ -19,7 +19,7 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
         {failedImmediately
           ? t`The send request returned the error, so no webhook was sent.`
           : t`No events have been sent for this message yet.`}{' '}
-        <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">{t`View webhooks`}</Anchor>
+        <TextLink to={`/${accountId}/webhooks`} inherit underline="always">{t`View webhooks`}</TextLink>
       </Text>
     )
   }
@@ -29,7 +29,7 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
       invalidates={[messageKey(accountId, message.messageId)]}
       about={({ endpointId, payload }) => (
         <Stack gap={4} align="flex-start" mb={4}>
-          <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">{t`View endpoint`}</Anchor>
+          <TextLink to={`/${accountId}/webhooks/${endpointId}`} size="sm">{t`View endpoint`}</TextLink>
           {payload !== undefined && <EventPayload payload={payload} />}
         </Stack>
       )}

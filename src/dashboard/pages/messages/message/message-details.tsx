@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
 import type { Message } from '../../../../../contracts/api/message.ts'
 import { toInternational } from '../../../../../contracts/phone-number.ts'
 import { api } from '../../../api/client.ts'
@@ -11,6 +10,7 @@ import { DescriptionList } from '../../../ui/description-list.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { useWhatsAppAccounts } from '../../whatsapp-accounts/use-whatsapp-accounts.ts'
 import { useSimulatedOutcome } from '../simulated-outcome.tsx'
+import { TextLink } from '../../../ui/button.tsx'
 
 export function MessageDetails({ message }: { message: Message }) {
   const simulated = useSimulatedOutcome(message.to)
@@ -64,11 +64,11 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
       </>
     )
   return (
-    <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit>
+    <TextLink to={`/${accountId}/whatsapp-accounts`} inherit>
       {account.displayPhoneNumber === undefined
         ? t`Phone number ID ${account.phoneNumberId}`
         : toInternational(account.displayPhoneNumber)}
-    </Anchor>
+    </TextLink>
   )
 }
 
@@ -86,9 +86,9 @@ function RequestOfMessage({ messageId }: { messageId: string }) {
   const first = data?.items.at(-1)
   if (first)
     return (
-      <Anchor component={Link} to={`/${accountId}/requests?request=${first.requestId}`} inherit>
+      <TextLink to={`/${accountId}/requests?request=${first.requestId}`} inherit>
         {first.requestId}
-      </Anchor>
+      </TextLink>
     )
   return (
     <Text span inherit c="dimmed">

@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { Skeleton, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Link } from 'react-router'
 import type { Message, PreviewMedia } from '../../../../../contracts/api/message.ts'
 import type { MessageContent } from '../../../../../contracts/dashboard/message.ts'
 import { erasedRecipient } from '../../../../../contracts/fields.ts'
@@ -12,6 +11,7 @@ import { Bubble, HeaderMedia, HeaderText } from '../../templates/bubble.tsx'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { takesCode } from './template-values.ts'
 import { type Content, type FoundTemplate, type MessageHistory, useContent, useTemplateOf } from './use-message.ts'
+import { TextLink } from '../../../ui/button.tsx'
 
 /** The message as the recipient sees it, as far as Waybill knows. */
 export function SentPreview({ history: { message } }: { history: MessageHistory }) {
@@ -117,9 +117,9 @@ function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
         <Note>
           <Trans>
             This is the current template, because message contents are not stored.{' '}
-            <Anchor component={Link} to={`/${accountId}/public-api#message-contents`} size="xs">
+            <TextLink to={`/${accountId}/public-api#message-contents`} size="xs">
               Message contents
-            </Anchor>
+            </TextLink>
           </Trans>
         </Note>
       )
