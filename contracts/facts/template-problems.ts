@@ -94,3 +94,10 @@ const ofForm: Partial<Record<string, string>> = {
 export function toFormProblem(problem: Fact): Fact {
   return { ...problem, code: ofForm[problem.code] ?? problem.code }
 }
+
+/** The file types of samples, by the format of the header. */
+export const sampleTypes = defineFacts('sampleType', {
+  IMAGE: 'a JPEG or PNG image',
+  VIDEO: 'an MP4 video',
+  DOCUMENT: 'a PDF document',
+})

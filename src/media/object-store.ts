@@ -6,7 +6,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Config } from '../platform/config.ts'
 import { codeOf } from '../platform/error-code.ts'
-import { createOwnedFolder, giveToOwnerOf } from '../platform/owned-files.ts'
+import { createOwnedFolder, giveToOwnerOf } from '../platform/files.ts'
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createPool, requestThrough } from '../platform/undici.ts'
 

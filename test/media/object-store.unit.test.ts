@@ -7,7 +7,7 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
-import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/owned-files.ts'
+import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/files.ts'
 import { forFile, forTest } from '../support/lifetime.ts'
 import { startFileServer } from '../support/media-files.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { listTemplates } from '../../contracts/dashboard/template.ts'
-import { unsupportedTemplate } from '../../contracts/facts/unsupported-template.ts'
+import { unsupportedTemplate } from '../../contracts/facts/template-refusals.ts'
 import type { OutputOf } from '../../contracts/procedure.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { forFile } from '../support/lifetime.ts'

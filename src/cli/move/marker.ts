@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { codeOf } from '../../platform/error-code.ts'
-import { replaceFile } from '../../platform/replace-file.ts'
+import { replaceFile } from '../../platform/files.ts'
 
 /** The file in the data folder that marks its database as moved or being moved. It contains no secret. */
 const MoveMarker = z.object({

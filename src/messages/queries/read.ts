@@ -1,6 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
-import type { listMessages as listMessagesContract, Message, MessagePage } from '../../../contracts/api/message.ts'
+import type {
+  exportMessages as contract,
+  listMessages as listMessagesContract,
+  Message,
+  MessagePage,
+} from '../../../contracts/api/message.ts'
 import type { getMessage as getMessageContract, StoredReply } from '../../../contracts/dashboard/message.ts'
 import { errors, ServiceError } from '../../../contracts/errors.ts'
 import { MessageRepliedEvent } from '../../../contracts/events.ts'
@@ -14,7 +19,7 @@ import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { type StoredMessage, toMessage } from '../message.ts'
 import { findAddressedNames } from '../recipients/store.ts'
-import { findMessage, findMessages, findEventsOfMessage, type MessageFilter } from '../store.ts'
+import { findEventsOfMessage, findMessage, findMessages, type MessageFilter } from '../store.ts'
 
 export type ListInput = InputOf<typeof listMessagesContract>
 
@@ -125,4 +130,27 @@ function toReplies(payload: string, withReplies: boolean): StoredReply[] {
 
 function payloadOf(payload: string | undefined): { payload?: string } {
   return payload === undefined ? {} : { payload }
+}
+
+export type ExportInput = InputOf<typeof contract>
+
+/** As many as a page of a list holds at most, so that no statement takes longer than one of theirs. */
+const pageSize = 100
+
+/**
+ * Reads the pages of a list, each when it is asked for. Newest first, because IDs do not become visible in their order:
+ * a reader of the newest end would miss messages that another node records at the same time. Messages that are recorded
+ * during an export are newer than its position, so it ends. A page can be empty if few messages match.
+ */
+export async function* exportMessages(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  { format: _format, cursor, ...filters }: ExportInput,
+): AsyncGenerator<Message[], void, void> {
+  let position = cursor
+  do {
+    const page = await listMessages(deps, caller, { ...filters, cursor: position, limit: pageSize })
+    yield page.items
+    position = page.nextCursor
+  } while (position !== undefined)
 }

@@ -1,6 +1,6 @@
 import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
-import { unsupportedTemplate } from '../../../contracts/facts/unsupported-template.ts'
+import { unsupportedTemplate } from '../../../contracts/facts/template-refusals.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveWhatsAppAccount } from '../../whatsapp-accounts/whatsapp-account.ts'

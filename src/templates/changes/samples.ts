@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
-import { sampleTypes } from '../../../contracts/facts/samples.ts'
+import { sampleTypes } from '../../../contracts/facts/template-problems.ts'
 import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat, isSampleType, type SampleFormat } from '../../../contracts/templates/samples.ts'

@@ -1,5 +1,5 @@
 import type { Fact } from '../../../contracts/facts/fact.ts'
-import { unsupportedTemplate } from '../../../contracts/facts/unsupported-template.ts'
+import { unsupportedTemplate } from '../../../contracts/facts/template-refusals.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { listKeys, type TemplateText } from '../placeholders.ts'
 

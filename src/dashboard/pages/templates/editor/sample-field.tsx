@@ -4,7 +4,7 @@ import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
 import { capitalize, sayFact } from '../../../language/facts.ts'
 import { samplesPath, type uploadTemplateSample } from '../../../../../contracts/dashboard/template-changes.ts'
-import { sampleTypes } from '../../../../../contracts/facts/samples.ts'
+import { sampleTypes } from '../../../../../contracts/facts/template-problems.ts'
 import type { OutputOf } from '../../../../../contracts/procedure.ts'
 import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
 import {
