@@ -96,7 +96,6 @@ export function firstRequestIdAt(time: Date): string {
   return `req_${Math.max(0, time.getTime()).toString(16).padStart(12, '0')}`
 }
 
-/** Returns the time in an ID of `createRequestIds`. */
 export function timeOfRequestId(id: string): Date {
   return new Date(Number.parseInt(id.slice('req_'.length, 'req_'.length + 12), 16))
 }

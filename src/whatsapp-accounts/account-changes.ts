@@ -34,7 +34,6 @@ export function toAccountChange({ change, reason, at, messagingLimit, notices }:
 /** WhatsApp reports few kinds of problems. More would be stored. */
 const maxNotices = 20
 
-/** Combines an earlier and a later change. */
 export function mergeAccountChanges(earlier: AccountChange | undefined, later: AccountChange): AccountChange {
   if (!earlier) return later
   const notices = mergeNotices(earlier.notices, later.notices)

@@ -23,7 +23,6 @@ export interface TokenInfo {
   wabaIds?: string[]
 }
 
-/** A WhatsApp Business Account (WABA). */
 interface BusinessAccount {
   wabaId: string
   name?: string

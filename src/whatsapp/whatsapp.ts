@@ -5,7 +5,6 @@ import type { Onboarding, PhoneNumberInfo } from './onboarding.ts'
 import type { ReadOutcome, WhatsAppError } from './read-outcome.ts'
 import type { ListedTemplate, TemplateManagement } from './template-management.ts'
 
-/** The phone number to send from. */
 export interface Sender {
   phoneNumberId: string
   accessToken: string

@@ -9,7 +9,6 @@ import { assertValidTemplate, isSameTemplate } from '../../templates/changes/sub
 import { openTemplateAccount } from '../../templates/changes/template-account.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
 
-/** What a push does with one template. */
 export type PushStep =
   | { action: 'create' | 'update'; template: TemplateFile; difference: string[] }
   | { action: 'delete'; name: string; language: string }

@@ -111,7 +111,6 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
   ]
 }
 
-/** For operators of the server. */
 export function toConsoleCommand(): Command {
   return { group: 'Pages', label: t`Console`, keywords: t`operator server accounts health`, to: '/console' }
 }

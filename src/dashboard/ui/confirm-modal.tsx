@@ -14,7 +14,6 @@ interface ConfirmModalProps {
   confirmLabel: string
   /** Red by default, for destructive actions. */
   color?: string
-  /** What the confirmation does. */
   change: Change
   /** Whether a choice is still missing. */
   disabled?: boolean

@@ -49,7 +49,6 @@ export async function findContent(
   return row?.ciphertext
 }
 
-/** Finds the oldest content of each account. */
 export async function findOldestContents(db: Kysely<Database>): Promise<ContentRow[]> {
   const { rows } = await sql<ContentRow>`
     select c.account_id as "accountId", c.message_id as "messageId", c.content_encrypted as ciphertext

@@ -1,4 +1,3 @@
-/** A received request. */
 export interface ReceivedRequest {
   method: string
   /** Path without version and query: `/<id>/messages`. */

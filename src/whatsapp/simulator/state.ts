@@ -5,7 +5,6 @@ import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
 import type { Plan, PlannedAction } from './messages/plans.ts'
 import type { SimulatedUser } from './messages/users.ts'
 
-/** A simulated business phone number. */
 export interface SimulatedNumber {
   phoneNumberId: string
   wabaId: string

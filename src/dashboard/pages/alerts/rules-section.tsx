@@ -97,7 +97,6 @@ function readNumber(form: RulesForm, name: keyof typeof ranges): number | null {
   return readWholeNumber(form[name], ranges[name]) ?? null
 }
 
-/** Validates the number of a rule if the rule is on. */
 function checkNumber(name: keyof typeof ranges, isOn: (form: RulesForm) => boolean) {
   return (typed: TypedNumber, form: RulesForm) => (isOn(form) ? checkWholeNumber(typed, ranges[name]) : null)
 }

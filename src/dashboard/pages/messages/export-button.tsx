@@ -24,7 +24,6 @@ type State =
   /** The file was saved, but is incomplete. */
   | { kind: 'cut' }
 
-/** Exports the filtered messages as CSV. */
 export function ExportButton({ filters }: { filters: MessageFilters }) {
   const { state, start, stop } = useExport(filters)
   return (

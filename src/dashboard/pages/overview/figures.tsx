@@ -25,7 +25,6 @@ import {
 } from './statistics.ts'
 import { TextLink } from '../../ui/button.tsx'
 
-/** Explains a stage. */
 function explainStage(stage: Stage, totals: Funnel): string {
   switch (stage) {
     case 'attempted':

@@ -165,7 +165,6 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
   )
 }
 
-/** The reference of the operation that sends a message. */
 const referencePage = '/docs/api#tag/messages/POST/api/v1/message/send'
 
 /**

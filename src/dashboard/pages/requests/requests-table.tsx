@@ -14,7 +14,6 @@ interface RequestsTableProps {
   requests: ApiRequest[]
   /** Whether these are results of the previous filters. */
   stale: boolean
-  /** The query string that opens a request. */
   queryOf: (requestId: string) => string
 }
 

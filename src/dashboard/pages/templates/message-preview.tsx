@@ -27,7 +27,6 @@ interface MessagePreviewProps {
   sent?: { at: string; status: MessageStatus }
 }
 
-/** The preview of a message from a template. */
 export function MessagePreview({
   template: { components, language },
   variables,

@@ -12,7 +12,6 @@ export function fillOnly(text: string, value: string): string {
   return value === '' ? text : text.replace(placeholder, () => value)
 }
 
-/** Splits a text into placeholders and the text between them. */
 export function splitPlaceholders(text: string): { text: string; isPlaceholder: boolean }[] {
   return text
     .split(/(\{\{\s*[A-Za-z0-9_]+\s*\}\})/)

@@ -68,7 +68,6 @@ function toTeams({ title, paragraphs, link }: AlertText) {
   }
 }
 
-/** Hosts whose format is known. */
 const knownHosts: readonly { pattern: RegExp; format: ChatFormat }[] = [
   { pattern: /^hooks\.slack(-gov)?\.com$/, format: 'slack' },
   { pattern: /\.(logic\.azure\.com|api\.powerplatform\.com)$/, format: 'teams' },

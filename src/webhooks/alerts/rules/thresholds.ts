@@ -61,7 +61,6 @@ const criticalPercent = 50
  */
 const recoveryShare = 0.75
 
-/** Compares the failure rate with its threshold. */
 export function compareFailureRate(
   { accountId, whatsAppAccountId, name, traffic: { sent, failed, failures } }: TrafficFacts,
   { failureRatePercent: limit, ...rules }: Pick<AlertRules, 'failureRatePercent' | 'failureRateMinMessages'>,

@@ -49,7 +49,6 @@ export const plans = {
 
 export type Plan = keyof typeof plans
 
-/** What a recipient does after a message was accepted. */
 export interface PlannedAction {
   /** Milliseconds after the message was accepted. */
   afterMs: number

@@ -191,7 +191,6 @@ function componentOf({ components }: GraphTemplate, type: string): StoredCompone
   return components.find((component) => component.type === type)
 }
 
-/** A button of the template. */
 interface TemplateButton {
   type: string
   url?: string

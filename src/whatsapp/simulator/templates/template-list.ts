@@ -29,7 +29,6 @@ export type NewTemplate = Partial<GraphTemplate> & {
 /** The templates of a WhatsApp Business Account. Tests may change them at any time. */
 export interface TemplateList {
   add(template: NewTemplate): GraphTemplate
-  /** Changes the template with this name and language. */
   set(name: string, language: string, change: Partial<GraphTemplate>): void
   remove(name: string, language: string): void
   clear(): void

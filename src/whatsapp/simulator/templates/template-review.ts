@@ -23,7 +23,6 @@ const retryMilliseconds = [250, 1_000, 4_000]
 /** Reviews new templates like WhatsApp, and reports the results by callback. */
 export class TemplateReviewer {
   readonly #timers = new Set<NodeJS.Timeout>()
-  /** The IDs of templates that a review has rejected. */
   readonly #rejected = new Set<string>()
   readonly #targetOf: (wabaId: string, field: string) => CallbackEndpoint | undefined
 
@@ -31,7 +30,6 @@ export class TemplateReviewer {
     this.#targetOf = targetOf
   }
 
-  /** Begins a review of the template with this ID. */
   review(wabaId: string, list: TemplateList, id: string): void {
     const find = () => list.all().find((template) => template.id === id)
     const set = (change: Partial<GraphTemplate>, reason = 'NONE') => {

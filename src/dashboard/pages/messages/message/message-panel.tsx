@@ -31,7 +31,6 @@ export function useIsBeside(): boolean {
 interface MessagePanelProps {
   messageId: string
   onClose: () => void
-  /** Shows another message in the panel. */
   onShow: (messageId: string) => void
 }
 

@@ -44,7 +44,6 @@ export function SentPreview({ history: { message } }: { history: MessageHistory 
   )
 }
 
-/** A message as it was sent. */
 export function SentBubble({ message, shown }: { message: Message; shown: MessageContent['shown'] }) {
   const { header, headerMedia, offer, body, footer, buttonDetails, cards } = shown
   return (

@@ -231,7 +231,6 @@ function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'hea
 /** Placeholder text, because an empty bubble would look like an error. */
 const emptyBody = (): TemplateBodyDefinition => ({ text: t`_Your message appears here._` })
 
-/** Converts a draft to components for the preview. */
 export function toPreview(template: TemplateDefinition): TemplateComponent[] {
   if (template.authentication) return previewCode(template)
   const { footer, cards, limitedTimeOffer } = template
