@@ -1,7 +1,7 @@
 import { msg, plural, t } from '@lingui/core/macro'
 import { type MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
-import { Box, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Box, Group, NativeSelect, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
@@ -25,6 +25,7 @@ import { StatusBadge } from '../ui/badges.tsx'
 import { Button } from '../ui/button.tsx'
 import type { Tone } from '../ui/tone.ts'
 import { CollapsibleFilters, FilterRow } from '../ui/collapsible-filters.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
@@ -222,37 +223,27 @@ function AuditTable({ entries }: { entries: Entry[] }) {
   const describe = useDescription()
   return (
     <Paper withBorder>
-      <Table visibleFrom="sm" horizontalSpacing="sm" fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t`Time`}</Table.Th>
-            <Table.Th>{t`User`}</Table.Th>
-            <Table.Th>{t`Action`}</Table.Th>
-            <Table.Th>{t`Source`}</Table.Th>
-            <Table.Th>{t`Outcome`}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {entries.map((entry) => (
-            <Table.Tr key={entry.id}>
-              <Table.Td c="dimmed">
-                <LogTime at={entry.at} />
-              </Table.Td>
-              <Table.Td>
-                {/* Wide enough for an email address, which would otherwise wrap despite free space. */}
-                <Box w="max-content" maw={280} style={{ overflowWrap: 'anywhere' }}>
-                  {say(entry, 'who')}
-                </Box>
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{describe(entry)}</Table.Td>
-              <Table.Td>{say(entry, 'address')}</Table.Td>
-              <Table.Td>
-                <Outcome outcome={entry.outcome} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        visibleFrom="sm"
+        horizontalSpacing="sm"
+        items={entries}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: t`Time`, cell: ({ at }) => <LogTime at={at} />, td: () => ({ c: 'dimmed' }) },
+          {
+            title: t`User`,
+            cell: (entry) => (
+              // Wide enough for an email address, which would otherwise wrap despite free space.
+              <Box w="max-content" maw={280} style={{ overflowWrap: 'anywhere' }}>
+                {say(entry, 'who')}
+              </Box>
+            ),
+          },
+          { title: t`Action`, cell: describe, td: () => ({ style: { overflowWrap: 'anywhere' } }) },
+          { title: t`Source`, cell: (entry) => say(entry, 'address') },
+          { title: t`Outcome`, cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+        ]}
+      />
       <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {entries.map((entry, index) => (
           <Box

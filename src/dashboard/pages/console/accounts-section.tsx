@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -12,6 +12,7 @@ import { operatorApi } from '../../api/client.ts'
 import { usePages } from '../../api/use-log.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { Tone } from '../../ui/tone.ts'
+import { DataTable, tabular } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
@@ -98,38 +99,25 @@ interface EntriesProps {
 
 function WideTable({ items, onAction }: EntriesProps) {
   return (
-    <Table visibleFrom="sm" verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t`Account`}</Table.Th>
-          <Table.Th>{t`Health`}</Table.Th>
-          <Table.Th ta="right">{t`Messages`}</Table.Th>
-          <Table.Th ta="right">{t({ message: 'Failed', context: 'number of messages' })}</Table.Th>
-          <Table.Th ta="right">{t`Delivery lag`}</Table.Th>
-          <Table.Th w={44} aria-label={t`Actions`} />
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((account) => (
-          <Table.Tr key={account.accountId}>
-            <Table.Td>
-              <Name account={account} onAction={onAction} />
-            </Table.Td>
-            <Table.Td>
-              <Health account={account} />
-            </Table.Td>
-            <Table.Td ta="right">{formatNumber(account.messages.total)}</Table.Td>
-            <Table.Td ta="right">
-              <Failed account={account} />
-            </Table.Td>
-            <Table.Td ta="right">{describeLag(account)}</Table.Td>
-            <Table.Td>
-              <Actions account={account} onAction={onAction} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      visibleFrom="sm"
+      verticalSpacing="xs"
+      style={tabular}
+      items={items}
+      keyOf={({ accountId }) => accountId}
+      columns={[
+        { title: t`Account`, cell: (account) => <Name account={account} onAction={onAction} /> },
+        { title: t`Health`, cell: (account) => <Health account={account} /> },
+        { title: t`Messages`, ta: 'right', cell: ({ messages }) => formatNumber(messages.total) },
+        {
+          title: t({ message: 'Failed', context: 'number of messages' }),
+          ta: 'right',
+          cell: (account) => <Failed account={account} />,
+        },
+        { title: t`Delivery lag`, ta: 'right', cell: describeLag },
+        { 'aria-label': t`Actions`, w: 44, cell: (account) => <Actions account={account} onAction={onAction} /> },
+      ]}
+    />
   )
 }
 

@@ -1,11 +1,12 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Paper, Table, Text } from '@mantine/core'
+import { Box, Paper, Text } from '@mantine/core'
 import { IconLogout, IconShieldLock } from '@tabler/icons-react'
 import { formatNumber } from '../../language/format.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { useSignOut, useUser } from '../../session/session.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
+import { ScrollingTable, tabular } from '../../ui/data-table.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import styles from '../../ui/figures.module.css'
@@ -80,32 +81,24 @@ function SlowEndpointsSection() {
       {slow.isError && !slow.data && <ErrorAlert error={slow.error} onRetry={() => slow.refetch()} />}
       {slow.data?.length === 0 && <Text size="sm" c="dimmed">{t`No deliveries in the last hour.`}</Text>}
       {slow.data && slow.data.length > 0 && (
-        <Table.ScrollContainer type="native" minWidth={560} tabIndex={0}>
-          <Table verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t`Endpoint`}</Table.Th>
-                <Table.Th>{t`Account`}</Table.Th>
-                <Table.Th ta="right">{t`Average`}</Table.Th>
-                <Table.Th ta="right">{t`Slowest`}</Table.Th>
-                <Table.Th ta="right">{t`Attempts`}</Table.Th>
-                <Table.Th ta="right">{t({ message: 'Failed', context: 'number of attempts' })}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {slow.data.map((endpoint) => (
-                <Table.Tr key={endpoint.endpointId}>
-                  <Table.Td title={endpoint.endpointId}>{endpoint.host}</Table.Td>
-                  <Table.Td>{endpoint.accountName}</Table.Td>
-                  <Table.Td ta="right">{describeDuration(endpoint.averageMilliseconds)}</Table.Td>
-                  <Table.Td ta="right">{describeDuration(endpoint.slowestMilliseconds)}</Table.Td>
-                  <Table.Td ta="right">{formatNumber(endpoint.attempts)}</Table.Td>
-                  <Table.Td ta="right">{formatNumber(endpoint.failed)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ScrollingTable
+          minWidth={560}
+          style={tabular}
+          items={slow.data}
+          keyOf={({ endpointId }) => endpointId}
+          columns={[
+            { title: t`Endpoint`, cell: ({ host }) => host, td: ({ endpointId }) => ({ title: endpointId }) },
+            { title: t`Account`, cell: ({ accountName }) => accountName },
+            { title: t`Average`, ta: 'right', cell: ({ averageMilliseconds: average }) => describeDuration(average) },
+            { title: t`Slowest`, ta: 'right', cell: ({ slowestMilliseconds: slowest }) => describeDuration(slowest) },
+            { title: t`Attempts`, ta: 'right', cell: ({ attempts }) => formatNumber(attempts) },
+            {
+              title: t({ message: 'Failed', context: 'number of attempts' }),
+              ta: 'right',
+              cell: ({ failed }) => formatNumber(failed),
+            },
+          ]}
+        />
       )}
     </Section>
   )

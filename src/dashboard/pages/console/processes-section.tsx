@@ -1,11 +1,12 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { capitalize, say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Job, ServerProcess } from '../../../../contracts/dashboard/console.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
+import { ScrollingTable, tabular } from '../../ui/data-table.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { describeDuration } from '../../ui/time.ts'
@@ -40,38 +41,24 @@ export function ProcessesSection() {
 
 function ProcessTable({ processes }: { processes: ServerProcess[] }) {
   return (
-    <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
-      <Table verticalSpacing="xs" fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t`Host`}</Table.Th>
-            <Table.Th>{t`State`}</Table.Th>
-            <Table.Th>{t`Version`}</Table.Th>
-            <Table.Th>{t`Role`}</Table.Th>
-            <Table.Th>{t`Started`}</Table.Th>
-            <Table.Th>{t`Last report`}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {processes.map(({ id, host, alive, version, role, startedAt, seenAt }) => (
-            <Table.Tr key={id}>
-              <Table.Td>{host}</Table.Td>
-              <Table.Td>
-                <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? t`Running` : t`Not responding`}</StatusBadge>
-              </Table.Td>
-              <Table.Td>{version}</Table.Td>
-              <Table.Td>{describeRole(role)}</Table.Td>
-              <Table.Td>
-                <LogTime at={startedAt} />
-              </Table.Td>
-              <Table.Td>
-                <LogTime at={seenAt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ScrollingTable
+      minWidth={620}
+      items={processes}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: t`Host`, cell: ({ host }) => host },
+        {
+          title: t`State`,
+          cell: ({ alive }) => (
+            <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? t`Running` : t`Not responding`}</StatusBadge>
+          ),
+        },
+        { title: t`Version`, cell: ({ version }) => version },
+        { title: t`Role`, cell: ({ role }) => describeRole(role) },
+        { title: t`Started`, cell: ({ startedAt }) => <LogTime at={startedAt} /> },
+        { title: t`Last report`, cell: ({ seenAt }) => <LogTime at={seenAt} /> },
+      ]}
+    />
   )
 }
 
@@ -117,34 +104,24 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
       {jobs.length === 0 ? (
         <Text size="sm" c="dimmed">{t`No job has run yet.`}</Text>
       ) : (
-        <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
-          <Table verticalSpacing={6} fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t`Job`}</Table.Th>
-                <Table.Th ta="right">{t`Interval`}</Table.Th>
-                <Table.Th>{t`Last run`}</Table.Th>
-                <Table.Th ta="right">{t`Took`}</Table.Th>
-                <Table.Th ta="right">{t`Failures`}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {jobs.map((job) => (
-                <Table.Tr key={job.name}>
-                  <Table.Td>{capitalize(say(job, 'name'))}</Table.Td>
-                  <Table.Td ta="right">{describeDuration(1000 * job.everySeconds)}</Table.Td>
-                  <Table.Td>{job.lastRunAt === undefined ? t`Not yet` : <LogTime at={job.lastRunAt} />}</Table.Td>
-                  <Table.Td ta="right">
-                    {job.lastMilliseconds === undefined ? '' : describeDuration(job.lastMilliseconds)}
-                  </Table.Td>
-                  <Table.Td ta="right">
-                    <Failures job={job} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ScrollingTable
+          minWidth={620}
+          verticalSpacing={6}
+          style={tabular}
+          items={jobs}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: t`Job`, cell: (job) => capitalize(say(job, 'name')) },
+            { title: t`Interval`, ta: 'right', cell: ({ everySeconds }) => describeDuration(1000 * everySeconds) },
+            { title: t`Last run`, cell: ({ lastRunAt: at }) => (at === undefined ? t`Not yet` : <LogTime at={at} />) },
+            {
+              title: t`Took`,
+              ta: 'right',
+              cell: ({ lastMilliseconds: took }) => (took === undefined ? '' : describeDuration(took)),
+            },
+            { title: t`Failures`, ta: 'right', cell: (job) => <Failures job={job} /> },
+          ]}
+        />
       )}
     </Section>
   )

@@ -1,7 +1,7 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { Group, Stack, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -16,6 +16,7 @@ import { useAccount } from '../../session/session.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
@@ -135,46 +136,24 @@ interface EntriesProps extends SuppressionTableProps {
 
 function WideTable({ items, searched, onRemove }: EntriesProps) {
   return (
-    <Table verticalSpacing="xs" fz="sm" visibleFrom="sm">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t`Recipient`}</Table.Th>
-          <Table.Th>{t`Stopped`}</Table.Th>
-          <Table.Th>{t`Reason`}</Table.Th>
-          <Table.Th>{t`Since`}</Table.Th>
-          <Table.Th>{t`Added by`}</Table.Th>
-          {onRemove && (
-            <Table.Th>
-              <VisuallyHidden>{t`Actions`}</VisuallyHidden>
-            </Table.Th>
-          )}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map(({ to, reason, since, allMessages, ...by }) => (
-          <Table.Tr key={`${to} ${since}`}>
-            <Table.Td>
-              <Recipient to={to} />
-            </Table.Td>
-            <Table.Td>
-              <Stopped allMessages={allMessages} />
-            </Table.Td>
-            <Table.Td>
-              <ReasonBadge reason={reason} />
-            </Table.Td>
-            <Table.Td c="dimmed">
-              <LogTime at={since} />
-            </Table.Td>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{showAddedBy(by)}</Table.Td>
-            {onRemove && (
-              <Table.Td ta="right">
-                <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />
-              </Table.Td>
-            )}
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      visibleFrom="sm"
+      verticalSpacing="xs"
+      items={items}
+      keyOf={({ to, since }) => `${to} ${since}`}
+      columns={[
+        { title: t`Recipient`, cell: ({ to }) => <Recipient to={to} /> },
+        { title: t`Stopped`, cell: ({ allMessages }) => <Stopped allMessages={allMessages} /> },
+        { title: t`Reason`, cell: ({ reason }) => <ReasonBadge reason={reason} /> },
+        { title: t`Since`, cell: ({ since }) => <LogTime at={since} />, td: () => ({ c: 'dimmed' }) },
+        { title: t`Added by`, cell: showAddedBy, td: () => ({ style: { overflowWrap: 'anywhere' } }) },
+        onRemove !== undefined && {
+          title: <VisuallyHidden>{t`Actions`}</VisuallyHidden>,
+          cell: ({ to }) => <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />,
+          td: () => ({ ta: 'right' }),
+        },
+      ]}
+    />
   )
 }
 
