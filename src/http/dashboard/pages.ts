@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { serveAsset } from '../docs/asset.ts'
+import { contentSecurityPolicy, serveAsset } from '../docs/asset.ts'
 
 const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
@@ -10,19 +10,6 @@ const contentTypes: Record<string, string> = {
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
 }
-
-/** Components position their elements with inline styles. Scripts and data must come from this server. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "font-src 'self' data:",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 /** Built files can be cached forever, because their names contain a hash of their content. */
 const forever = { 'Cache-Control': 'public, max-age=31536000, immutable' }
@@ -48,7 +35,7 @@ export function registerPages(app: FastifyInstance, folder = builtDashboard): vo
     file: `${folder}/index.html`,
     contentType: 'text/html; charset=utf-8',
     eager: canBeReplaced,
-    headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
+    headers: { 'Content-Security-Policy': contentSecurityPolicy({ forms: 'self' }), 'Referrer-Policy': 'no-referrer' },
   } as const
   for (const stored of readdirSync(`${folder}/assets`)) {
     const name = path.basename(stored, compressedSuffix)

@@ -14,12 +14,13 @@ interface SourceOptions {
   /** Reads the file at startup, for a file that may be replaced later. */
   eager?: boolean
   /** How the file is stored. */
-  encoding?: Encoding
+  encoding?: StoredEncoding
 }
 
-/** Content with its hash for revalidation and its cached encodings, of which it has at least one. */
+/** Content as it is stored, with its hash for revalidation and its cached encodings. */
 export interface Asset {
   hash: string
+  stored: Buffer
   encoded: Map<Encoding, Promise<Buffer>>
 }
 
@@ -33,6 +34,7 @@ const compressors = {
 }
 /** `identity` is the plain content (RFC 9110, 8.4.1). */
 type Encoding = keyof typeof compressors | 'identity'
+type StoredEncoding = 'br' | 'identity'
 
 /**
  * Serves a compressed file. Unless eager, it is read at the first request and then cached, because most processes never
@@ -52,18 +54,33 @@ export function serveAsset(
   })
 }
 
+/** Components position their elements with inline styles. Everything else must come from this server. */
+export function contentSecurityPolicy({ forms }: { forms: 'self' | 'none' }): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "connect-src 'self'",
+    "font-src 'self' data:",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    `form-action '${forms}'`,
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
 function readAsset(
   source: Pick<Source, 'content'> | { file: URL | string },
-  encoding: Encoding | undefined,
+  encoding: StoredEncoding | undefined,
 ): Asset | Promise<Asset> {
   if ('file' in source) return createAsset(readFileSync(source.file), encoding)
   if (typeof source.content === 'function') return source.content().then((text) => createAsset(Buffer.from(text)))
   return createAsset(Buffer.from(source.content ?? ''))
 }
 
-export function createAsset(content: Buffer, encoding: Encoding = 'identity'): Asset {
+export function createAsset(content: Buffer, encoding: StoredEncoding = 'identity'): Asset {
   const hash = createHash('sha256').update(content).digest('base64url')
-  return { hash, encoded: new Map([[encoding, Promise.resolve(content)]]) }
+  return { hash, stored: content, encoded: new Map([[encoding, Promise.resolve(content)]]) }
 }
 
 /** Responds with 304 if the client has the current version (RFC 9110, 13.1.2). */
@@ -90,15 +107,11 @@ function accepts(offer: string, encoding: Encoding): boolean {
 function encode(asset: Asset, encoding: Encoding): Promise<Buffer> {
   const known = asset.encoded.get(encoding)
   if (known) return known
-  const started = encoding === 'identity' ? decompress(asset) : compress(asset, encoding)
+  const started = encoding === 'identity' ? promisify(brotliDecompress)(asset.stored) : compress(asset, encoding)
   asset.encoded.set(encoding, started)
   return started
 }
 
 async function compress(asset: Asset, encoding: keyof typeof compressors): Promise<Buffer> {
   return compressors[encoding](await encode(asset, 'identity'))
-}
-
-async function decompress({ encoded }: Asset): Promise<Buffer> {
-  return promisify(brotliDecompress)((await encoded.get('br')) ?? '')
 }

@@ -6,25 +6,12 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
-import { serveAsset } from './asset.ts'
+import { contentSecurityPolicy, serveAsset } from './asset.ts'
 import { registerGuides } from './site/site.ts'
 import { layOutReference } from './site/layout.ts'
 
 const html = 'text/html; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
-
-/** Scalar uses inline styles; everything else must come from this server. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "font-src 'self' data:",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 const openApi = local('../../../openapi.json')
 
@@ -72,7 +59,7 @@ export function registerDocs(
   serveAsset(app, '/docs/api', {
     ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference({ isSimulated }) }),
     contentType: html,
-    headers: { 'Content-Security-Policy': contentSecurityPolicy },
+    headers: { 'Content-Security-Policy': contentSecurityPolicy({ forms: 'none' }) },
   })
   if (scalarFile === undefined) return
   serveAsset(app, '/docs/setup.js', { file: local('browser/setup.js'), contentType: javascript })
