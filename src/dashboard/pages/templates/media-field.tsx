@@ -1,13 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { CloseButton, FileButton, Group, Input, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { maxMediaBytes, type MediaKind, mediaKinds } from '../../../../contracts/api/media.ts'
 import { testMediaPath, type uploadTestMedia } from '../../../../contracts/dashboard/template.ts'
 import type { OutputOf } from '../../../../contracts/procedure.ts'
-import { readFailure } from '../../api/failure.ts'
-import { uploadFile } from '../../api/upload-file.ts'
-import { useChange } from '../../api/use-change.ts'
+import { uploadFile, useUpload } from '../../api/use-upload.ts'
 import { useAccount } from '../../session/session.ts'
 import { formatSize } from './message-preview.tsx'
 import { ChangeButton } from '../../ui/button.tsx'
@@ -40,31 +38,20 @@ interface MediaFieldProps {
 export function MediaField({ label, kind, whatsAppAccountId, isUploaded, onChange, field }: MediaFieldProps) {
   const { accountId } = useAccount()
   const [file, setFile] = useState<File>()
-  const [problem, setProblem] = useState<string>()
-  const reset = useRef<() => void>(null)
-  const upload = useChange({
-    change: (chosen: File) =>
+  const { input, sending, problem } = useUpload({
+    send: (chosen, transfer) =>
       uploadFile<OutputOf<typeof uploadTestMedia>>({
         path: testMediaPath,
         query: { accountId, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) },
         file: chosen,
+        ...transfer,
       }),
-    invalidates: [],
+    findProblem: (chosen) => findProblem(chosen, kind),
     onDone: ({ mediaId }, chosen) => {
       setFile(chosen)
-      setProblem(undefined)
       onChange(mediaId)
     },
-    onFailure: (error) => setProblem(readFailure(error).message),
   })
-  const choose = (chosen: File | null) => {
-    // Otherwise, the browser fires no change event if the same file is chosen again.
-    reset.current?.()
-    if (chosen === null) return
-    const reason = findProblem(chosen, kind)
-    setProblem(reason)
-    if (reason === undefined) upload.mutate(chosen)
-  }
   return (
     <Stack gap="xs">
       {isUploaded ? (
@@ -81,14 +68,14 @@ export function MediaField({ label, kind, whatsAppAccountId, isUploaded, onChang
       ) : (
         <TextInput label={label} autoComplete="off" type="url" {...field} />
       )}
-      <FileButton {...(accepted[kind] && { accept: accepted[kind] })} resetRef={reset} onChange={choose}>
+      <FileButton {...(accepted[kind] && { accept: accepted[kind] })} {...input}>
         {({ onClick }) => (
           <ChangeButton
             variant="default"
             size="xs"
             w="fit-content"
             icon={IconUpload}
-            loading={upload.isPending}
+            loading={sending !== undefined}
             onClick={onClick}
           >
             {isUploaded ? t`Choose another file` : t`Upload a file instead`}
@@ -100,7 +87,6 @@ export function MediaField({ label, kind, whatsAppAccountId, isUploaded, onChang
   )
 }
 
-/** Checks a file before the upload. The server also checks the content. */
 function findProblem({ size }: File, kind: MediaKind): string | undefined {
   if (size === 0) return t`This file is empty. Choose another one.`
   const max = maxMediaBytes[kind]

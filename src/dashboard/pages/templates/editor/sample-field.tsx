@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Box, CloseButton, FileButton, Group, Input, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
-import { createContext, useContext, useEffect, useRef, useState } from 'react'
+import { createContext, useContext, useEffect } from 'react'
 import { capitalize, sayFact } from '../../../language/facts.ts'
 import { samplesPath, type uploadTemplateSample } from '../../../../../contracts/dashboard/template-changes.ts'
 import { sampleTypes } from '../../../../../contracts/facts/template-problems.ts'
@@ -13,9 +13,7 @@ import {
   type SampleFormat,
   sampleRules,
 } from '../../../../../contracts/templates/samples.ts'
-import { readFailure } from '../../../api/failure.ts'
-import { uploadFile } from '../../../api/upload-file.ts'
-import { useChange } from '../../../api/use-change.ts'
+import { uploadFile, useUpload } from '../../../api/use-upload.ts'
 import { useAccount } from '../../../session/session.ts'
 import { formatSize, type PreviewFile } from '../message-preview.tsx'
 import { Button } from '../../../ui/button.tsx'
@@ -38,8 +36,7 @@ interface SampleFieldProps {
 export function SampleField({ header, format, onChange, error }: SampleFieldProps) {
   const { canChange } = useAccount()
   const { files } = useContext(SampleFiles)
-  const reset = useRef<() => void>(null)
-  const { choose, cancel, sending, problem } = useSampleUpload({ header, format, onChange })
+  const { input, cancel, sending, problem } = useSampleUpload({ header, format, onChange })
   const { sample } = header
   const isUploaded = sample?.handle !== undefined
   const uploaded = isUploaded ? files.get(sample.handle ?? '') : undefined
@@ -82,16 +79,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
             )}
           </Paper>
         )}
-        <FileButton
-          accept={sampleRules[format].mimeTypes.join(',')}
-          disabled={!canChange}
-          resetRef={reset}
-          onChange={(file) => {
-            // Otherwise, the browser fires no change event if the same file is chosen again.
-            reset.current?.()
-            choose(file)
-          }}
-        >
+        <FileButton accept={sampleRules[format].mimeTypes.join(',')} disabled={!canChange} {...input}>
           {(props) => (
             <Button {...props} variant="default" w="fit-content" icon={IconUpload} disabled={!canChange}>
               {sending || isUploaded ? t`Choose another file` : t`Choose file`}
@@ -113,74 +101,32 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
   )
 }
 
-interface Sending {
-  file: File
-  /** From 0 to 1. */
-  part: number
-}
-
 function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'error'>) {
   const { accountId } = useAccount()
   const { whatsAppAccountId, addFile } = useContext(SampleFiles)
-  const [sending, setSending] = useState<Sending>()
-  const [problem, setProblem] = useState<string>()
-  const running = useRef<AbortController>(null)
-  // The template can be edited during an upload, so the result must use the latest callback.
-  const change = useRef(onChange)
-  useEffect(() => {
-    change.current = onChange
-  })
-  // Cancel the upload if the header changes, for example because an earlier card is removed and cards move up.
-  useEffect(
-    () => () => {
-      running.current?.abort()
-      setSending(undefined)
-      setProblem(undefined)
-    },
-    [header],
-  )
-  const upload = useChange({
-    change: async ({ file, signal }: { file: File; signal: AbortSignal }) => {
-      const onProgress = (part: number) => signal.aborted || setSending({ file, part })
+  const upload = useUpload({
+    send: async (file, transfer) => {
       const [{ handle }, picture] = await Promise.all([
         uploadFile<OutputOf<typeof uploadTemplateSample>>({
           path: samplesPath,
           query: { accountId, format, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) },
           file,
-          signal,
-          onProgress,
+          ...transfer,
         }),
         format === 'IMAGE' ? readAsDataUrl(file) : undefined,
       ])
-      signal.throwIfAborted()
       return { handle, picture }
     },
-    invalidates: [],
-    onDone: ({ handle, picture }, { file: { name, size } }) => {
+    findProblem: (file) => findProblem(file, format),
+    onDone: ({ handle, picture }, { name, size }) => {
       addFile(handle, { name, size, ...(picture !== undefined && { picture }) })
-      change.current({ ...header, sample: { handle } })
-    },
-    onFailure: (error) => {
-      if (error instanceof DOMException && error.name === 'AbortError') return
-      setSending(undefined)
-      setProblem(readFailure(error).message)
+      onChange({ ...header, sample: { handle } })
     },
   })
-  const choose = (file: File | null) => {
-    running.current?.abort()
-    if (file === null) return
-    const reason = findProblem(file, format)
-    setProblem(reason)
-    setSending(reason === undefined ? { file, part: 0 } : undefined)
-    if (reason !== undefined) return
-    running.current = new AbortController()
-    upload.mutate({ file, signal: running.current.signal })
-  }
-  const cancel = () => {
-    running.current?.abort()
-    setSending(undefined)
-  }
-  return { choose, cancel, sending, problem }
+  // Cancel the upload if the header changes, for example because an earlier card is removed and cards move up.
+  const { cancel } = upload
+  useEffect(() => cancel, [header])
+  return upload
 }
 
 const examples: Record<SampleFormat, string> = { IMAGE: 'jpg', VIDEO: 'mp4', DOCUMENT: 'pdf' }
@@ -194,13 +140,12 @@ function describeFiles(format: SampleFormat): string {
   return sayFact(sampleTypes[format]())
 }
 
-function describeProgress({ file, part }: Sending): string {
+function describeProgress({ file, part }: { file: File; part: number }): string {
   return part < 1
     ? t`Uploading ${formatSize(file.size)}: ${Math.floor(part * 100)}%`
     : t`Uploaded. Sending it to WhatsApp…`
 }
 
-/** Checks a file before the upload. The server also checks the content. */
 function findProblem({ type, size }: File, format: SampleFormat): string | undefined {
   if (!isSampleType(format, type)) return t`Choose ${describeFiles(format)}.`
   if (size === 0) return t`This file is empty. Choose another one.`
