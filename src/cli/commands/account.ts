@@ -119,15 +119,11 @@ function formatAccounts({ items: accounts }: { items: Account[] }): string {
   )
 }
 
-interface OfAccount {
-  ACC: string
-}
-
 const shownOnce = {
   args: { ACC: 'accountId' },
   text: ({ apiKey, start }: IssuedKey) =>
     `${apiKey}\n\nStore this key now: it cannot be shown again. Lists show it as ${start}…`,
-  ifLost: (_key: IssuedKey, { ACC }: OfAccount) =>
+  ifLost: (_key: IssuedKey, { ACC }: { ACC: string }) =>
     `the API key is valid, but cannot be shown again. Make another: ${waybill} key regenerate ${ACC}`,
 } as const
 

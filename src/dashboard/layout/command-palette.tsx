@@ -24,15 +24,10 @@ import {
 import styles from './command-palette.module.css'
 import { ModalRoot } from '../ui/dialog.tsx'
 
-interface CommandPaletteProps {
-  accountId: string
-  onClose: () => void
-}
-
 const maxLength = 255
 
 /** Finds pages, actions, templates and messages of an account. */
-export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
+export function CommandPalette({ accountId, onClose }: { accountId: string; onClose: () => void }) {
   const [text, setText] = useState('')
   const navigate = useNavigate()
   const { commands, isSearching } = useCommands(accountId, text.trim())

@@ -25,13 +25,8 @@ export function RouteError() {
   )
 }
 
-interface UnavailablePageProps {
-  error: unknown
-  onRetry: () => unknown
-}
-
 /** Shown if the first request of the dashboard fails, before it is known who is signed in. */
-export function UnavailablePage({ error, onRetry }: UnavailablePageProps) {
+export function UnavailablePage({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   return (
     <SignedOutLayout
       title={t`Waybill is unavailable`}

@@ -49,12 +49,7 @@ function Done({ created, onClose }: { created: Created; onClose: () => void }) {
   )
 }
 
-interface CreateFormProps {
-  onCreated: (created: Created) => void
-  onCancel: () => void
-}
-
-function CreateForm({ onCreated, onCancel }: CreateFormProps) {
+function CreateForm({ onCreated, onCancel }: { onCreated: (created: Created) => void; onCancel: () => void }) {
   const form = useForm({
     initialValues: { name: '', ownerEmail: '' },
     validate: { name: (name) => (name.trim() === '' ? t`Enter a name.` : null) },

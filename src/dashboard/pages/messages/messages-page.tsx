@@ -181,14 +181,8 @@ function describeSend(): string {
   -d '${body}'`
 }
 
-interface ShortcutsButtonProps {
-  opened: boolean
-  onOpen: () => void
-  onClose: () => void
-}
-
 /** Opens the list of shortcuts, where they can also be turned off. */
-function ShortcutsButton({ opened, onOpen, onClose }: ShortcutsButtonProps) {
+function ShortcutsButton({ opened, onOpen, onClose }: { opened: boolean; onOpen: () => void; onClose: () => void }) {
   const { isOn, set } = useShortcutsSetting()
   return (
     <>

@@ -83,12 +83,7 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
   )
 }
 
-interface ManageViewsModalProps {
-  views: readonly View[]
-  onClose: () => void
-}
-
-function ManageViewsModal({ views, onClose }: ManageViewsModalProps) {
+function ManageViewsModal({ views, onClose }: { views: readonly View[]; onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={t`Saved views`} centered>
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>

@@ -137,14 +137,8 @@ function toFilters(dimension: Dimension, key: string): Partial<MessageFilters> |
   }
 }
 
-interface SortableHeaderProps {
-  name: string
-  isSorted: boolean
-  onSort: () => void
-}
-
 /** Sorts in descending order. */
-function SortableHeader({ name, isSorted, onSort }: SortableHeaderProps) {
+function SortableHeader({ name, isSorted, onSort }: { name: string; isSorted: boolean; onSort: () => void }) {
   return (
     <Table.Th scope="col" aria-sort={isSorted ? 'descending' : undefined}>
       <UnstyledButton className={styles['sort']} fz="inherit" fw="inherit" c="inherit" onClick={onSort}>

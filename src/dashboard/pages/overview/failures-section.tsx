@@ -56,12 +56,7 @@ export function FailuresSection({ overview }: { overview: Overview }) {
   )
 }
 
-interface FailureReasonProps {
-  failure: Failure
-  overview: Overview
-}
-
-function FailureReason({ failure, overview }: FailureReasonProps) {
+function FailureReason({ failure, overview }: { failure: Failure; overview: Overview }) {
   const { accountId } = useAccount()
   const { code, meaning, advice, facts } = failure
   // Several codes can have the same meaning.

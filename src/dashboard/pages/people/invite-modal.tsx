@@ -11,13 +11,8 @@ import { Form, FormActions } from '../../ui/form.tsx'
 import { InvitationSent } from '../../ui/invitation-link.tsx'
 import { peopleKey } from './use-people.ts'
 
-interface InviteModalProps {
-  opened: boolean
-  onClose: () => void
-}
-
 /** Asks for the email address and role, then shows the link if this server sends no email. */
-export function InviteModal({ opened, onClose }: InviteModalProps) {
+export function InviteModal({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation>()
   return (
     <Modal
@@ -44,12 +39,7 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
   )
 }
 
-interface InviteFormProps {
-  onSent: (sent: SentInvitation) => void
-  onCancel: () => void
-}
-
-function InviteForm({ onSent, onCancel }: InviteFormProps) {
+function InviteForm({ onSent, onCancel }: { onSent: (sent: SentInvitation) => void; onCancel: () => void }) {
   const { accountId } = useAccount()
   const form = useForm({
     initialValues: { email: '', role: 'viewer' },

@@ -79,12 +79,7 @@ function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
   )
 }
 
-interface MemberActionsProps {
-  member: Member
-  isYou: boolean
-}
-
-function MemberActions({ member: { email, name, role }, isYou }: MemberActionsProps) {
+function MemberActions({ member: { email, name, role }, isYou }: { member: Member; isYou: boolean }) {
   const { accountId, name: accountName } = useAccount()
   const [confirming, setConfirming] = useState<'role' | 'removal'>()
   const close = () => setConfirming(undefined)

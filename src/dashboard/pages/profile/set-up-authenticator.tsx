@@ -136,13 +136,8 @@ function Secret({ secret, uri }: { secret: string; uri: string }) {
   )
 }
 
-interface ConfirmCodeFormProps {
-  onConfirmed: () => void
-  onCancel: () => void
-}
-
 /** Verifies the first code, which activates the app. */
-function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
+function ConfirmCodeForm({ onConfirmed, onCancel }: { onConfirmed: () => void; onCancel: () => void }) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { code: '' },

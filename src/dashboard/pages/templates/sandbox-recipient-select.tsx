@@ -3,13 +3,8 @@ import { Select, Text } from '@mantine/core'
 import { say } from '../../language/facts.ts'
 import { useUser } from '../../session/session.ts'
 
-interface SandboxRecipientSelectProps {
-  disabled: boolean
-  onChoose: (to: string) => void
-}
-
 /** Offers the sandbox numbers that determine the outcome of a send. Hidden outside the sandbox. */
-export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientSelectProps) {
+export function SandboxRecipientSelect({ disabled, onChoose }: { disabled: boolean; onChoose: (to: string) => void }) {
   const { sandbox } = useUser()
   if (!sandbox) return null
   return (

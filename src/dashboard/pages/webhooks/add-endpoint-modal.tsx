@@ -15,13 +15,8 @@ import { endpointChecks, EndpointLimits, type EndpointValues, EventChoice, readL
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
-interface AddEndpointModalProps {
-  opened: boolean
-  onClose: () => void
-}
-
 /** Asks for the URL and events, then shows the signing secret. */
-export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
+export function AddEndpointModal({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [added, setAdded] = useState<{ endpointId: string; secret: string }>()
   const navigate = useNavigate()
   return (

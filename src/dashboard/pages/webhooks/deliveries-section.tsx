@@ -83,14 +83,8 @@ export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliv
   )
 }
 
-interface NoDeliveriesProps {
-  shown: Shown
-  waiting: number
-  onShowWaiting: () => void
-}
-
 /** Deliveries of a failing endpoint are waiting, not failed, until their last attempt. */
-function NoDeliveries({ shown, waiting, onShowWaiting }: NoDeliveriesProps) {
+function NoDeliveries({ shown, waiting, onShowWaiting }: { shown: Shown; waiting: number; onShowWaiting: () => void }) {
   if (shown !== 'failed' || waiting === 0)
     return (
       <Text size="sm" c="dimmed" py="sm">

@@ -43,15 +43,9 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
   )
 }
 
-interface AddFormProps {
-  isFirst: boolean
-  onAdded: () => void
-  onCancel: () => void
-}
-
 const empty = { phoneNumberId: '', wabaId: '', accessToken: '', appSecret: '', makeDefault: false }
 
-function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
+function AddForm({ isFirst, onAdded, onCancel }: { isFirst: boolean; onAdded: () => void; onCancel: () => void }) {
   const { accountId } = useAccount()
   const form = useForm({
     mode: 'uncontrolled',

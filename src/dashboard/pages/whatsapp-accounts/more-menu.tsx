@@ -18,13 +18,8 @@ import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
-interface MoreMenuProps {
-  account: WhatsAppAccount
-  onChanged: () => void
-}
-
 /** Less frequent actions. */
-export function MoreMenu({ account, onChanged }: MoreMenuProps) {
+export function MoreMenu({ account, onChanged }: { account: WhatsAppAccount; onChanged: () => void }) {
   const { canChange } = useAccount()
   const [confirming, setConfirming] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
@@ -132,13 +127,7 @@ function DeactivateModal({ account, opened, onClose, onDeactivated }: Deactivate
   )
 }
 
-interface RemoveModalProps {
-  account: WhatsAppAccount
-  opened: boolean
-  onClose: () => void
-}
-
-function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
+function RemoveModal({ account, opened, onClose }: { account: WhatsAppAccount; opened: boolean; onClose: () => void }) {
   const remove = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.remove.mutate,
     done: t`WhatsApp account removed.`,

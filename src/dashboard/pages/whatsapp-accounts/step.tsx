@@ -125,14 +125,8 @@ function contains(fact: Fact, part: Fact): boolean {
   )
 }
 
-interface StepButtonProps {
-  isNext: boolean
-  change: Change
-  children: ReactNode
-}
-
 /** The action of a step. */
-export function StepButton({ isNext, change, children }: StepButtonProps) {
+export function StepButton({ isNext, change, children }: { isNext: boolean; change: Change; children: ReactNode }) {
   return (
     <Group>
       <ChangeButton size="xs" variant={isNext ? 'filled' : 'default'} change={change}>
