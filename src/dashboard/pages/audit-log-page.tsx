@@ -3,7 +3,7 @@ import { type MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
 import { Box, Group, NativeSelect, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
+import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
@@ -24,7 +24,7 @@ import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import { Button } from '../ui/button.tsx'
 import type { Tone } from '../ui/tone.ts'
-import { CollapsibleFilters, FilterRow } from '../ui/collapsible-filters.tsx'
+import { CollapsibleFilters, FilterRow, SearchInput } from '../ui/filters.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
@@ -56,15 +56,12 @@ export function AuditLogPage() {
         actions={<ExportButton filter={filter} />}
       />
       <FilterRow>
-        <TextInput
-          type="search"
+        <SearchInput
           flex="1 1 300px"
           label={t`Search`}
           placeholder={t`Email, action or source`}
-          leftSection={<IconSearch size={16} aria-hidden />}
           value={text}
-          maxLength={255}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={setText}
         />
         <CollapsibleFilters isBeside active={Object.values(choice).filter((value) => value !== '').length}>
           <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">

@@ -1,9 +1,9 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
+import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { translate } from '../../language/i18n.ts'
@@ -13,6 +13,7 @@ import { usePages } from '../../api/use-log.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { Tone } from '../../ui/tone.ts'
 import { DataTable, tabular } from '../../ui/data-table.tsx'
+import { SearchInput } from '../../ui/filters.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
@@ -57,15 +58,12 @@ export function AccountsSection() {
             w={190}
             onChange={(chosen) => setOrder(accountOrders.find((one) => one === chosen) ?? 'newest')}
           />
-          <TextInput
-            type="search"
+          <SearchInput
             aria-label={t`Search accounts`}
             placeholder={t`Name or account ID`}
-            leftSection={<IconSearch size={16} aria-hidden />}
             value={text}
             maxLength={200}
-            autoComplete="off"
-            onChange={(event) => setText(event.currentTarget.value)}
+            onChange={setText}
           />
         </>
       }

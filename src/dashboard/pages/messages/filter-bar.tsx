@@ -2,7 +2,6 @@ import { t } from '@lingui/core/macro'
 import { Autocomplete, Box, CloseButton, Kbd, NativeSelect, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type Ref, useState } from 'react'
-import { IconSearch } from '@tabler/icons-react'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
 import { FailureStage } from '../../../../contracts/dashboard/message.ts'
 import { FailureCode } from '../../../../contracts/fields.ts'
@@ -10,9 +9,8 @@ import { api } from '../../api/client.ts'
 import { say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
-import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
+import { CollapsibleFilters, SearchInput, useAppliedText } from '../../ui/filters.tsx'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
-import { useAppliedText } from '../../ui/use-applied-text.ts'
 import { useTemplates } from '../templates/use-templates.ts'
 import { FilterChips, useSendingNumbers } from './filter-chips.tsx'
 import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
@@ -246,28 +244,21 @@ interface SearchFieldProps {
   ref: Ref<HTMLInputElement>
 }
 
-const maxLength = 255
-
 /** One field for everything that identifies messages. Applied when the user stops typing. */
 function SearchField({ value, onApply, ref }: SearchFieldProps) {
   const { text, change, apply, clear } = useAppliedText(value, onApply)
   return (
-    <TextInput
+    <SearchInput
       ref={ref}
       aria-keyshortcuts="/"
-      type="search"
       aria-label={t`Search messages`}
       placeholder={t`Number, external ID, template, message ID or wamid`}
-      leftSection={<IconSearch size={16} aria-hidden />}
       value={text}
-      maxLength={maxLength}
-      autoComplete="off"
-      spellCheck={false}
       // Hides the browser's clear button, because the field has its own.
       styles={{ input: { appearance: 'none' } }}
-      onChange={(event) => change(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') apply()
+      onChange={change}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') apply()
       }}
       rightSection={
         text === '' ? (

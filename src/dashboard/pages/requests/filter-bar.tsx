@@ -1,13 +1,11 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { Autocomplete, Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
+import { Autocomplete, Box, Button, Group, NativeSelect, SimpleGrid } from '@mantine/core'
+import { useState } from 'react'
 import { type RequestOutcome, requestOutcomes } from '../../../../contracts/dashboard/request.ts'
 import { errors } from '../../../../contracts/errors.ts'
 import { translate } from '../../language/i18n.ts'
-import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
-import { useAppliedText } from '../../ui/use-applied-text.ts'
+import { AppliedSearchInput, CollapsibleFilters } from '../../ui/filters.tsx'
 import {
   completeCode,
   countFilters,
@@ -36,11 +34,9 @@ interface FilterBarProps {
 export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) {
   return (
     <Box role="search" aria-label={t`API requests`} mb="md">
-      <AppliedField
-        label={t`Search requests`}
-        hideLabel
+      <AppliedSearchInput
+        aria-label={t`Search requests`}
         placeholder={t`Request ID, message ID or external ID`}
-        icon={<IconSearch size={16} aria-hidden />}
         value={filters.search}
         onApply={(search) => onChange({ search })}
       />
@@ -66,8 +62,9 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
             value={filters.range}
             onChange={({ currentTarget: { value } }) => onChange({ range: toTimeRange(value) })}
           />
-          <AppliedField
+          <AppliedSearchInput
             label={t`Path`}
+            leftSection={undefined}
             placeholder={t`Such as /message/send`}
             value={filters.path}
             onApply={(path) => onChange({ path })}
@@ -85,37 +82,6 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
         </Group>
       )}
     </Box>
-  )
-}
-
-interface AppliedFieldProps {
-  label: string
-  hideLabel?: boolean
-  placeholder: string
-  icon?: ReactNode
-  /** The applied text. */
-  value: string
-  onApply: (text: string) => void
-}
-
-/** Applied when the user stops typing or presses Enter. */
-function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: AppliedFieldProps) {
-  const { text, change, apply } = useAppliedText(value, onApply)
-  return (
-    <TextInput
-      type="search"
-      {...(hideLabel ? { 'aria-label': label } : { label })}
-      placeholder={placeholder}
-      leftSection={icon}
-      value={text}
-      maxLength={255}
-      autoComplete="off"
-      spellCheck={false}
-      onChange={(event) => change(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') apply()
-      }}
-    />
   )
 }
 

@@ -1,9 +1,9 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Group, Stack, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { Group, Stack, Text, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
+import { IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sayFact } from '../../language/facts.ts'
@@ -18,6 +18,7 @@ import { Button } from '../../ui/button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
+import { SearchInput } from '../../ui/filters.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
@@ -51,20 +52,17 @@ export function ListSection() {
     <Section
       title={t`Suppressed recipients`}
       actions={
-        <TextInput
-          type="search"
+        <SearchInput
           w={260}
           aria-label={t`Find a recipient`}
           placeholder={t`Such as +34600111222`}
-          leftSection={<IconSearch size={16} aria-hidden />}
           value={search}
           error={
             isSearch && to === undefined
               ? t`Enter the complete number with its country code, or the user ID.`
               : undefined
           }
-          autoComplete="off"
-          onChange={(event) => setSearch(event.currentTarget.value)}
+          onChange={setSearch}
         />
       }
     >

@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Group, Paper, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Alert, Group, Paper, Select, SimpleGrid, Text } from '@mantine/core'
 import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
@@ -9,7 +9,7 @@ import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton, LinkButton } from '../../ui/button.tsx'
-import { CollapsibleFilters, FilterRow } from '../../ui/collapsible-filters.tsx'
+import { CollapsibleFilters, FilterRow, SearchInput } from '../../ui/filters.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { nameNumber } from '../../ui/phone-number.ts'
@@ -181,14 +181,12 @@ function TemplateFilters({ accounts, chosen, onChoose, templates, filter, onFilt
   const isOther = accounts.some(({ whatsAppAccountId, isDefault }) => whatsAppAccountId === chosen && !isDefault)
   return (
     <FilterRow>
-      <TextInput
-        type="search"
+      <SearchInput
         flex="1 1 300px"
         label={t`Search by name`}
         placeholder={t`Such as order_shipped`}
-        leftSection={<IconSearch size={16} aria-hidden />}
         value={filter.name}
-        onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
+        onChange={(name) => onFilter({ ...filter, name })}
       />
       <CollapsibleFilters isBeside active={Number(filter.status !== null) + Number(isOther)}>
         <SimpleGrid cols={{ base: 1, xs: accounts.length > 1 ? 2 : 1 }} spacing="sm">
