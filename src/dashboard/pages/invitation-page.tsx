@@ -25,7 +25,7 @@ import {
 } from '../session/sign-in.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { DateTime } from '../ui/date-time.tsx'
-import { DescriptionList } from '../ui/description-list.tsx'
+import { DescriptionList } from '../ui/lists.tsx'
 import { PasswordField } from '../ui/fields.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
 import { OrganisationButton } from './sign-in/organisation-sign-in.tsx'

@@ -12,7 +12,8 @@ import {
   listOwnedAccounts,
   registerNumber,
 } from './onboarding/onboarding.ts'
-import { getPhoneNumber, handleBusinessProfile, listPhoneNumbers } from './onboarding/phone-numbers.ts'
+import { handleBusinessProfile } from './onboarding/business-profile.ts'
+import { getPhoneNumber, listPhoneNumbers } from './onboarding/phone-numbers.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
 import { getTemplate, listTemplates } from './templates/templates.ts'

@@ -1,4 +1,4 @@
-import type { BusinessProfile } from './onboarding/phone-numbers.ts'
+import type { BusinessProfile } from './onboarding/business-profile.ts'
 import type { OnboardingErrorCode } from './errors.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates/template-list.ts'

@@ -18,7 +18,7 @@ import { InvitationLink } from '../../ui/invitation-link.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
-import { Item, ItemList } from '../../ui/item-list.tsx'
+import { Item, ItemList } from '../../ui/lists.tsx'
 import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 
 export function InvitationsSection() {

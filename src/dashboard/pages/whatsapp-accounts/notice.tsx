@@ -1,4 +1,4 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Group, Stack, Text } from '@mantine/core'
@@ -9,14 +9,15 @@ import { describeFinding } from './describe.ts'
 import { translate } from '../../language/i18n.ts'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { api } from '../../api/client.ts'
-import { QualityBadge } from '../../ui/badges.tsx'
+import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
-import { DescriptionList } from '../../ui/description-list.tsx'
+import { DescriptionList } from '../../ui/lists.tsx'
 import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 import { toInternational } from '../../../../contracts/phone-number.ts'
+import type { SetUpState } from './checklist.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 
@@ -199,4 +200,16 @@ export function describeThroughput(level: string, { onBusinessApp }: { onBusines
   if (onBusinessApp === true) return t`20 messages a second, because the WhatsApp Business app uses the number too`
   const known = levels[level]
   return known ? translate(known) : level
+}
+
+/** The state of a number, as in the list and above the checklist. */
+export function SetUpBadge({ state: { kind } }: { state: SetUpState }) {
+  switch (kind) {
+    case 'ready':
+      return <StatusBadge tone="good">{t`Ready to send`}</StatusBadge>
+    case 'incomplete':
+      return <StatusBadge tone="warning">{t`Setup incomplete`}</StatusBadge>
+    case 'blocked':
+      return <StatusBadge tone="bad">{t`Cannot send`}</StatusBadge>
+  }
 }

@@ -1,6 +1,6 @@
 import { Box, Group, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
-import styles from './item-list.module.css'
+import { Fragment, type ReactNode } from 'react'
+import styles from './lists.module.css'
 
 /** A list within a card, such as of people. */
 export function ItemList({ label, children }: { label: string; children: ReactNode }) {
@@ -33,5 +33,32 @@ export function Item({ name, description, children }: ItemProps) {
         {children !== undefined && <Group gap="sm">{children}</Group>}
       </Group>
     </li>
+  )
+}
+
+interface Detail {
+  /** Needed if two items have the same name. */
+  id?: string
+  name: string
+  value: ReactNode
+}
+
+/** A list of names and values, without those that are false. The names are as wide as the longest one, up to three tenths of the list. */
+export function DescriptionList({ items }: { items: (Detail | false)[] }) {
+  return (
+    <Box component="dl" m={0} className={styles['details']}>
+      {items
+        .filter((item) => item !== false)
+        .map(({ name, value, id = name }) => (
+          <Fragment key={id}>
+            <Text component="dt" size="sm" c="dimmed">
+              {name}
+            </Text>
+            <Box component="dd" m={0} fz="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
+              {value}
+            </Box>
+          </Fragment>
+        ))}
+    </Box>
   )
 }
