@@ -2,14 +2,18 @@ import {
   Drawer as MantineDrawer,
   type DrawerProps,
   type DrawerRootProps,
+  Group,
   Modal as MantineModal,
   type ModalProps,
   type ModalRootProps,
+  Text,
 } from '@mantine/core'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { useDisclosure } from '@mantine/hooks'
 import { useLocation, useNavigate } from 'react-router'
+import { t } from '@lingui/core/macro'
 import { useAccount } from '../session/session.ts'
+import { Button, type Change } from './button.tsx'
 
 /** The listeners of the open dialogs. The last one belongs to the dialog on top. */
 const listeners: ((event: KeyboardEvent) => void)[] = []
@@ -102,4 +106,45 @@ export function useLinkedDialog(hash: string) {
       if (isLinked) void navigate({ search }, { replace: true, preventScrollReset: true })
     },
   }
+}
+
+interface ConfirmModalProps {
+  opened: boolean
+  /** The question, such as `Revoke the API key?` */
+  title: string
+  /** What happens on confirmation. */
+  consequence: ReactNode
+  /** The verb, such as `Revoke key`. */
+  confirmLabel: string
+  /** Red by default, for destructive actions. */
+  color?: string
+  change: Change
+  /** Whether a choice is still missing. */
+  disabled?: boolean
+  onClose: () => void
+}
+
+export function ConfirmModal({
+  opened,
+  title,
+  consequence,
+  confirmLabel,
+  color = 'red.9',
+  change,
+  disabled = false,
+  onClose,
+}: ConfirmModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} centered>
+      <Text component="div" size="sm">
+        {consequence}
+      </Text>
+      <Group justify="flex-end" gap="sm" mt="lg">
+        <Button variant="default" onClick={onClose} data-autofocus>{t`Cancel`}</Button>
+        <Button color={color} change={change} disabled={disabled}>
+          {confirmLabel}
+        </Button>
+      </Group>
+    </Modal>
+  )
 }

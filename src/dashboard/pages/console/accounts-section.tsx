@@ -22,7 +22,7 @@ import { formatNumber } from '../../language/format.ts'
 import { consoleAccountsKey, consoleKey, describeShare } from './use-console.ts'
 import { useChange } from '../../api/use-change.ts'
 import { sessionKey } from '../../session/session.ts'
-import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { ConfirmModal } from '../../ui/dialog.tsx'
 
 const pauseMilliseconds = 300
 const refreshMilliseconds = 15_000

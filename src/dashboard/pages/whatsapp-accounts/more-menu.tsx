@@ -14,7 +14,7 @@ import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-a
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/button.tsx'
-import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { ConfirmModal } from '../../ui/dialog.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 

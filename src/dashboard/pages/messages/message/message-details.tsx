@@ -9,7 +9,7 @@ import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/lists.tsx'
 import { showRecipient } from '../../../ui/phone-number.ts'
 import { useWhatsAppAccounts } from '../../whatsapp-accounts/use-whatsapp-accounts.ts'
-import { useSimulatedOutcome } from '../simulated-outcome.tsx'
+import { useSimulatedOutcome } from '../message-status.tsx'
 import { TextLink } from '../../../ui/button.tsx'
 
 export function MessageDetails({ message }: { message: Message }) {
