@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  exposeCollection,
-  type IdleCollection,
-  idleIntervals,
-  observe,
-} from '../../../src/cli/processes/idle-collection.ts'
+import { exposeCollection, type IdleCollection, idleIntervals, observe } from '../../../src/cli/processes/memory.ts'
 
 /** Returns the seconds at which garbage is collected. */
 function listCollections(utilizations: readonly number[], collectAfter = Infinity): number[] {
