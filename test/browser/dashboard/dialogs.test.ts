@@ -82,6 +82,7 @@ test('returns the focus to the button that opened the dates of a period', async 
   const dates = page.getByRole('button', { name: 'Dates' })
   await dates.click()
   const dialog = page.getByRole('dialog', { name: 'Dates' })
+  await expect.poll(() => dialog.getByLabel('From').first().inputValue()).not.toBe('')
   await dialog.getByRole('button', { name: 'Apply' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => isFocused(dates)).toBe(true)

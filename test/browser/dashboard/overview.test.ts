@@ -409,6 +409,24 @@ test('compares any two periods, which are kept on reload', async () => {
   await expect.poll(() => new URL(page.url()).search).toBe('?days=7')
 })
 
+test('fills in the shown dates once they have loaded', async () => {
+  const { page, openOfAccount, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  const loading = Promise.withResolvers<void>()
+  await page.route(/settings\.overview\.get/, async (route) => {
+    await loading.promise
+    await route.continue()
+  })
+  await openOfAccount('overview?days=7')
+  await page.getByRole('button', { name: 'Dates' }).click()
+  const from = page.getByRole('group', { name: 'Period' }).locator('input').first()
+  expect(await from.inputValue()).toBe('')
+
+  loading.resolve()
+
+  await expect.poll(() => from.inputValue()).toBe(daysAgo(6))
+})
+
 test('shows this month, last week and last month, and keeps them on reload', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()
   await seedMessages(account)

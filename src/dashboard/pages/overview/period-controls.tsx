@@ -89,7 +89,9 @@ const none: DayRange = { from: '', until: '' }
 /** The dates of the period, and optionally of the period to compare it with. */
 function DatesForm({ selection, overview, onApply }: DatesFormProps) {
   const shown = { from: overview?.days[0]?.date ?? '', until: overview?.days.at(-1)?.date ?? '' }
-  const [period, setPeriod] = useState(selection.period ?? shown)
+  const [edited, setEdited] = useState<DayRange>()
+  // The form can be opened before the overview has loaded.
+  const period = edited ?? selection.period ?? shown
   const [compareWith, setCompareWith] = useState(selection.compareWith ?? none)
   const [isChecked, setIsChecked] = useState(false)
   const isCompared = compareWith.from !== '' || compareWith.until !== ''
@@ -114,7 +116,7 @@ function DatesForm({ selection, overview, onApply }: DatesFormProps) {
       <RangeFields
         name={t`Period`}
         range={period}
-        onChange={setPeriod}
+        onChange={setEdited}
         problem={isChecked ? problems.period : undefined}
       />
       <RangeFields
