@@ -20,7 +20,9 @@ const reservedName = 'must not contain the name __proto__'
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
-  return Object.keys(value).every(isStorableName) && Object.values(value).every(isStorable)
+  for (const name of Object.keys(value))
+    if (!isStorableName(name) || !isStorable(value[name as keyof typeof value])) return false
+  return true
 }
 
 function isStorableName(name: string): boolean {
