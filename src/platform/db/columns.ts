@@ -111,10 +111,14 @@ function toElement(type: ColumnType, value: Scalar): string {
   return typeof value === 'number' ? String(value) : `"\\\\x${Buffer.from(value).toString('hex')}"`
 }
 
+/** Most names, languages and references. A quoted text is a second string for the garbage collector. */
+const needsNoQuotes = /^(?!null$)[\w.:=-]+$/i
+
 function quote(type: ColumnType, text: string): string {
   if (type === 'word') return text
   // Without control characters, a JSON string is quoted like an element of an array, and in a third of the time.
   if (type === 'json') return JSON.stringify(text)
+  if (needsNoQuotes.test(text)) return text
   // Few texts contain a character to escape.
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }

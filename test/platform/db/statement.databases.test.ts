@@ -11,9 +11,10 @@ test.each(['json', 'text'] as const)('a list of %s arrives unchanged', async (ty
     `read_back_${type}`,
     ($) => `select value from unnest(${arraysOf($, texts)}) as r (value)`,
   )
-  const values = ['', 'null', '{a,b}', ' a\t"b"\\c\r\n', '\u0001\u007f\u2028 é 😀', '\\\\"'].map((value) => ({
-    value: JSON.stringify({ [value]: value }),
-  }))
+  const samples = ['', 'null', '{a,b}', ' a\t"b"\\c\r\n', '\u0001\u007f\u2028 é 😀', '\\\\"']
+  const plain = ['', 'null', 'NULL', 'nullable', 'en_US', 'wamid.HBg=', '-1:a', 'a,b', '{}', 'a b', 'é', 'a\n']
+  const jsons = samples.map((value) => JSON.stringify({ [value]: value }))
+  const values = (type === 'json' ? jsons : [...samples, ...plain, ...jsons]).map((value) => ({ value }))
 
   expect(await readBack(database.db, listsOf(texts, values))).toEqual(values)
 })
