@@ -31,10 +31,7 @@ export type IdPrefix =
 export function encodeId(prefix: IdPrefix, milliseconds: number, random: Uint8Array): string {
   startAt(milliseconds)
   for (let index = 0; index < 10; index++) uuid[6 + index] = random[index] ?? 0
-  // The version and variant bits.
-  uuid[6] = 0x70 | ((random[0] ?? 0) & 0x0f)
-  uuid[8] = 0x80 | ((random[2] ?? 0) & 0x3f)
-  return `${prefix}_${base32()}`
+  return finish(prefix)
 }
 
 /**
@@ -46,13 +43,14 @@ export function encodeIdsInOrder(
   count: number,
   randomBytes: (size: number) => Uint8Array,
 ): string[] {
-  return Array.from({ length: count }, (_, index) =>
-    encodeId(
-      prefix,
-      milliseconds + spanOfIdsInOrder(index + 1),
-      Uint8Array.of((index >> 8) & 0xf, index & 0xff, ...randomBytes(8)),
-    ),
-  )
+  const random = randomBytes(8 * count)
+  return Array.from({ length: count }, (_, index) => {
+    startAt(milliseconds + spanOfIdsInOrder(index + 1))
+    uuid[6] = index >> 8
+    uuid[7] = index
+    for (let byte = 0; byte < 8; byte++) uuid[8 + byte] = random[8 * index + byte] ?? 0
+    return finish(prefix)
+  })
 }
 
 /** Returns by how many milliseconds the last of `count` IDs is later than the first. */
@@ -109,6 +107,13 @@ const alphabetCodes = Buffer.from(alphabet, 'latin1')
 function startAt(milliseconds: number): void {
   for (let index = 5, rest = milliseconds; index >= 0; index--, rest = Math.floor(rest / 256)) uuid[index] = rest % 256
   uuid.fill(0, 6)
+}
+
+/** Sets the version and variant bits of `uuid`, and encodes it. */
+function finish(prefix: IdPrefix): string {
+  uuid[6] = 0x70 | ((uuid[6] ?? 0) & 0x0f)
+  uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f)
+  return `${prefix}_${base32()}`
 }
 
 /** Encodes `uuid`. It uses no bigints, because they would make each send's ID five times as slow. */
