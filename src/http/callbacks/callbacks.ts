@@ -121,12 +121,13 @@ export async function registerCallbacks(
 /** Receives bodies without parsing them, and only those that may be genuine. */
 function receiveBodies(inbound: FastifyInstance, bodies: BodyReceiver, counters: Counters): void {
   inbound.removeAllContentTypeParsers()
-  inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+  // As in request-bodies.ts, the type of nearly all callbacks is named.
+  inbound.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     return bodies.receive(payload, { address: networkOf(request.ip), length: contentLength(request) })
   })
   inbound.addHook('preValidation', (request, reply, next) => {
     // Releases the body however the request ends before its signature is checked.
-    if (isReceived(request.body)) reply.raw.once('close', request.body.release)
+    if (isReceived(request.body)) reply.raw.on('close', request.body.release)
     next()
   })
   inbound.setErrorHandler((error, _request, reply) => {
@@ -177,11 +178,12 @@ interface Receiver {
 
 type Counters = ReturnType<typeof createCounters>
 
+/** Returns the text of the answer: Fastify would wait for the end of a reply that is returned, with listeners of its own. */
 async function receiveCallback(
   { deps, options, counters, limiter, signatures }: Receiver,
   request: FastifyRequest<CallbackRoute>,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<string> {
   const receivedAt = performance.now()
   const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
   const callback = {
@@ -196,7 +198,8 @@ async function receiveCallback(
     counters.unsigned.inc()
     counters.callbacks.inc({ result: 'refused' })
     signatures.rejected(request.params.whatsAppAccountId)
-    return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
+    void reply.code(401)
+    return 'X-Hub-Signature-256 does not match the raw body.\n'
   }
   signatures.accepted(request.params.whatsAppAccountId)
   const client = {
@@ -210,17 +213,15 @@ async function receiveCallback(
   if (!handling) {
     counters.notReceived.inc({ reason: 'too_many' })
     counters.callbacks.inc({ result: 'unreceived' })
-    return reply
-      .code(503)
-      .header('Retry-After', '1')
-      .send('Too many large callbacks are waiting. Retry this callback.\n')
+    void reply.code(503).header('Retry-After', '1')
+    return 'Too many large callbacks are waiting. Retry this callback.\n'
   }
   const results = await handling
   if (!results) throw new CallbackRejectedError(client.isLate() ? 'too_long' : 'interrupted')
   counters.callbacks.inc({ result: 'accepted' })
   count(counters.statuses, results, statusResults)
   count(counters.replies, results.replies, replyResults)
-  return reply.send('ok\n')
+  return 'ok\n'
 }
 
 const replyResults = ['applied', 'repeated', 'unknown'] as const satisfies (keyof ApplyCounts)[]
