@@ -37,7 +37,6 @@ export async function applyUpdates(
   updates: { templates: TemplateUpdate[]; accounts: ReportedAccount[] },
   senders: readonly CallbackSender[],
 ): Promise<void> {
-  if (updates.templates.length + updates.accounts.length === 0) return
   const ofWaba = Map.groupBy(senders, ({ wabaId }) => wabaId)
   const isKnown = ({ wabaId }: TemplateUpdate) => ofWaba.has(wabaId)
   const templates = mergeTemplates(updates.templates.filter(isKnown).map(toTemplatePatch))

@@ -1,7 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { dayMilliseconds } from '../../contracts/time.ts'
 import type { Deps } from '../deps.ts'
-import { type CallbackSender, findCallbackSenders, type SenderIds } from '../whatsapp-accounts/callback-senders.ts'
+import {
+  type AppSecrets,
+  type CallbackSender,
+  findSendersOfApp,
+  type SenderIds,
+} from '../whatsapp-accounts/callback-senders.ts'
 import type { RecordCallbackTimes } from '../whatsapp-accounts/health/callback-times.ts'
 import {
   type Inbound,
@@ -35,13 +40,6 @@ type CallbackDeps = Pick<
 
 /** Receives the errors of a callback that belong to no message, with the WhatsApp account if the signing app has it. */
 export type NoteErrors = (errors: readonly (ReportedError & { whatsAppAccountId: string | undefined })[]) => void
-
-export interface AppSecrets {
-  /** Secret of the app that signed the callback. */
-  signer: string
-  /** Secret for numbers without one of their own. */
-  default: string | undefined
-}
 
 /** The client that waits for the answer to a callback. */
 export interface CallbackClient {
@@ -104,9 +102,10 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
     )
   }
   if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senderOf))
-  // After the statuses, because a reply can refer to a wamid that only they report.
-  const replies = await applyUserPart(deps, part, senderOf)
-  await applyUpdates(deps, part, senders)
+  // Most callbacks have only statuses. The others are applied after them, because a reply can refer to a wamid that only they
+  // report.
+  const replies = countUserUpdates(part) === 0 ? noCounts() : await applyUserPart(deps, part, senderOf)
+  if (part.templates.length + part.accounts.length > 0) await applyUpdates(deps, part, senders)
   return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
 }
 
@@ -118,8 +117,6 @@ function withSenders(errors: ReportedError[], senderOf: SendersByNumber) {
 }
 
 async function applyUserPart(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<ApplyCounts> {
-  const items = countUserUpdates(part)
-  if (items === 0) return noCounts()
   const { replies, preferences, identityChanges } = part
   const now = deps.now()
   const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
@@ -135,7 +132,7 @@ async function applyUserPart(deps: CallbackDeps, part: Inbound, senderOf: Sender
     ...identityChanges.flatMap(withAccount),
   ]
   const counts = await applyUserUpdates(deps, known)
-  return { ...counts, unknown: counts.unknown + items - known.length }
+  return { ...counts, unknown: counts.unknown + countUserUpdates(part) - known.length }
 }
 
 function parseLeniently(body: Buffer): unknown {
@@ -144,11 +141,6 @@ function parseLeniently(body: Buffer): unknown {
   } catch {
     return undefined
   }
-}
-
-async function findSendersOfApp(deps: CallbackDeps, ids: SenderIds, secrets: AppSecrets): Promise<CallbackSender[]> {
-  const senders = await findCallbackSenders(deps, ids, secrets.default)
-  return senders.filter(({ appSecret }) => appSecret === secrets.signer)
 }
 
 /** Consecutive parts of a callback usually name the same number. */

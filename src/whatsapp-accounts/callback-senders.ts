@@ -20,18 +20,28 @@ export interface CallbackSender {
   appSecret: string | undefined
 }
 
+export interface AppSecrets {
+  /** Secret of the app that signed the callback. */
+  signer: string
+  /** Secret for numbers without one of their own. */
+  default: string | undefined
+}
+
 /**
- * Reads all accounts, because a callback contains phone numbers, WABAs and portfolios, but no accounts. Accounts whose app secret
- * cannot be decrypted are skipped, since nobody can sign for them.
+ * Returns the WhatsApp accounts that a callback refers to and that are set up with the app that signed it. Reads all accounts,
+ * because a callback contains phone numbers, WABAs and portfolios, but no accounts. Accounts whose app secret cannot be
+ * decrypted are skipped, since nobody can sign for them.
  */
-export async function findCallbackSenders(
+export async function findSendersOfApp(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   ids: SenderIds,
-  defaultAppSecret: string | undefined,
+  secrets: AppSecrets,
 ): Promise<CallbackSender[]> {
   if (ids.phoneNumberIds.length + ids.ownerIds.length === 0) return []
   const rows = await findRowsByIds(deps.db, ids)
-  return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
+  return rows
+    .flatMap((row) => openSender(deps, row, secrets.default))
+    .filter(({ appSecret }) => appSecret === secrets.signer)
 }
 
 /** Returns whether the WhatsApp account of a callback URL exists, and its app secret if it has one. */
