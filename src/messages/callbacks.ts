@@ -65,15 +65,19 @@ export async function handleCallback(
   client: CallbackClient,
 ): Promise<CallbackResult | undefined> {
   if (client.isGone() || client.isLate()) return undefined
-  const findSenders = memoizeLast((ids: SenderIds) => findSendersOfApp(deps, ids, secrets))
   const total: CallbackResult = { ...noCounts(), ignored: 0, replies: noCounts() }
   let isFirst = true
+  let [senders, sendersOf]: [CallbackSender[], string] = [[], '']
   for (const part of readCallback(parseLeniently(body))) {
     // Yields between parts, because a run of parts without database access would block the event loop.
     if (!isFirst) await setImmediate()
     isFirst = false
     if (client.isLate() || (client.isGone() && part.statuses.length + countUserUpdates(part) === 0)) return undefined
-    const result = await applyPart(deps, part, await findSenders(listSenderIds(part)))
+    const ids = listSenderIds(part)
+    // Consecutive parts usually name the same number.
+    const key = JSON.stringify(ids)
+    if (key !== sendersOf) [senders, sendersOf] = [await findSendersOfApp(deps, ids, secrets), key]
+    const result = await applyPart(deps, part, senders)
     addTo(total, result)
     addTo(total.replies, result.replies)
     total.ignored += result.ignored
@@ -140,16 +144,6 @@ function parseLeniently(body: Buffer): unknown {
     return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
-  }
-}
-
-/** Consecutive parts of a callback usually name the same number. */
-function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: SenderIds) => Promise<Value> {
-  let last: { key: string; value: Value } | undefined
-  return async (ids) => {
-    const key = JSON.stringify(ids)
-    if (last?.key !== key) last = { key, value: await find(ids) }
-    return last.value
   }
 }
 
