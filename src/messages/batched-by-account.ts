@@ -50,15 +50,15 @@ export function batchedByAccount<Item extends { accountId: string } & TracedItem
     batchers.set(deps.db, batcher)
     return batcher
   }
-  return async (deps, items) => {
+  return (deps, items) => {
     const [first] = items
-    if (!first) return noCounts()
+    if (!first) return Promise.resolve(noCounts())
     const call = batcherOf(deps)
     const traced = withTrace(deps.tracing, items)
     // Nearly all callbacks are about one account.
     if (traced.every(({ accountId }) => accountId === first.accountId)) return call(first.accountId, traced)
     const byAccount = Map.groupBy(traced, ({ accountId }) => accountId)
-    return addUp(await Promise.all([...byAccount].map(([accountId, own]) => call(accountId, own))))
+    return Promise.all(Array.from(byAccount, ([accountId, own]) => call(accountId, own))).then(addUp)
   }
 }
 
