@@ -173,11 +173,11 @@ export class Attempts {
     }
     this.#held.set(delivery.id, held)
     this.#concurrency.begin(delivery.endpointId, initial, now, () => {
-      this.#deliver(held)
+      void this.#deliver(held)
         .catch((error: unknown) =>
           this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
         )
-        .finally(() => this.#remove(held))
+        .then(() => this.#remove(held))
     })
   }
 
@@ -223,7 +223,7 @@ export class Attempts {
     else this.#events.slowSlotFreed()
   }
 
-  async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
+  #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> | AttemptResult {
     const { url, eventId, payload, endpointId, endpointFailing: isFailing } = delivery
     const { secrets, log, webhooks } = this.#deps
     const decrypted = decryptEndpoint(secrets, { ...delivery, id: endpointId }, timestamp)

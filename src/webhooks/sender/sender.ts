@@ -59,11 +59,10 @@ export function createWebhookSender(
   })
   const sign = createSigner()
   const findTarget = cacheTargets(rules)
-  const send = async (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
+  const send = (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
     const target = findTarget(url)
     // The URL was allowed when it was stored, but the rules have changed since.
-    if (!target)
-      return { outcome: 'failed', error: deliveryFailures.addressNotAllowed(), durationMilliseconds: 0 } as const
+    if (!target) return Promise.resolve(notAllowed())
     return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { timeoutMilliseconds, timestamp })
   }
   return {
@@ -78,6 +77,10 @@ export function createWebhookSender(
     check: (url) => checkAddress(url, { ...rules, ...addresses }),
     close: () => agent.destroy(),
   }
+}
+
+function notAllowed(): AttemptResult {
+  return { outcome: 'failed', error: deliveryFailures.addressNotAllowed(), durationMilliseconds: 0 }
 }
 
 /** Caches targets, because parsing and checking a URL costs as much as signing. */
