@@ -4,8 +4,13 @@
  */
 export const recordedCosts = [
   {
-    date: '2026-11-30',
+    date: '2026-12-01',
     /** Allocated in V8's heap by a lone send, in code that is not compiled: under load it is about half. */
+    bytes: 70_700,
+    why: 'Less: the text of a request is checked without a list of its values.',
+  },
+  {
+    date: '2026-11-30',
     bytes: 72_000,
     why: 'Less: a released connection is handed out again without the timers and promises of pg-pool.',
   },
