@@ -61,10 +61,7 @@ test.each([
 })
 
 test('authenticates a request before validating it', async () => {
-  const response = await server.request('POST', path, {
-    headers: { ...json, 'x-api-key': 'unknown' },
-    body: '{broken',
-  })
+  const response = await server.request('POST', path, { headers: { ...json, 'x-api-key': 'unknown' }, body: '{broken' })
   expect(response.json().error.code).toBe('INVALID_API_KEY')
 })
 

@@ -15,13 +15,7 @@ await boss.start()
 
 await boss.work<Webhook>(
   queue,
-  {
-    batchSize: 100,
-    localConcurrency: 4,
-    pollingIntervalSeconds: 0.5,
-    burstWhenBatchFull: true,
-    perJobResults: true,
-  },
+  { batchSize: 100, localConcurrency: 4, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true, perJobResults: true },
   (jobs) =>
     Promise.all(
       jobs.map(async ({ id, data }): Promise<JobResult> => {

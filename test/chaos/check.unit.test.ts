@@ -212,11 +212,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     finds: ['states'],
     entries: change('acknowledged', (entry) => (entry.messageId === 'msg_K1' && entry.index === 2 ? undefined : entry)),
   },
-  {
-    fault: 'WhatsApp has no record of a status',
-    finds: ['states', 'events'],
-    entries: withoutStatus('msg_K1', 2),
-  },
+  { fault: 'WhatsApp has no record of a status', finds: ['states', 'events'], entries: withoutStatus('msg_K1', 2) },
   {
     fault: 'the delivery time of a message is wrong',
     finds: ['states'],

@@ -33,10 +33,7 @@ describe.skipIf(missing.length > 0)('Waybill and pywa', () => {
   const nothing = { parameters: [] }
   const sent: Record<string, Message> = {
     positional: { header: { kind: 'text', text: 'A-1' }, parameters: [{ text: 'Ada' }, { text: '25%' }] },
-    named: {
-      header: { kind: 'text', name: 'order', text: 'A-1' },
-      parameters: [{ name: 'first_name', text: 'Ada' }],
-    },
+    named: { header: { kind: 'text', name: 'order', text: 'A-1' }, parameters: [{ name: 'first_name', text: 'Ada' }] },
     image: { ...nothing, header: { kind: 'image', media: { id: '42' } } },
     video: { ...nothing, header: { kind: 'video', media: { id: '42' } } },
     document: { ...nothing, header: { kind: 'document', media: { id: '42' } } },

@@ -82,10 +82,7 @@ test.skipIf(missing.length > 0).each(runs)(
       folder,
       command,
       [...configuration, 'run', ...target, ...checks, ...limits, '--report-json-path', report],
-      {
-        SCHEMATHESIS_HOOKS: 'checks',
-        PYTHONPATH: settings,
-      },
+      { SCHEMATHESIS_HOOKS: 'checks', PYTHONPATH: settings },
     )
 
     const { operations, test_cases: cases } = Summary.parse(JSON.parse(await readFile(report, 'utf8')))

@@ -83,10 +83,7 @@ export class Member implements AsyncDisposable {
   }
 
   start(): void {
-    this.#patroni = spawn(this.#options.patroni, [this.#configFile], {
-      ...this.#options.user,
-      stdio: 'ignore',
-    })
+    this.#patroni = spawn(this.#options.patroni, [this.#configFile], { ...this.#options.user, stdio: 'ignore' })
   }
 
   /** Undefined while it does not run or is paused. */

@@ -143,9 +143,7 @@ describe('with the environment of compose.yaml', () => {
     const { code, output } = await finish(waybill('migrate', '--json'))
 
     expect(code).toBe(0)
-    expect(JSON.parse(output)).toMatchObject({
-      applied: expect.arrayContaining([expect.stringMatching(/-baseline$/)]),
-    })
+    expect(JSON.parse(output)).toMatchObject({ applied: expect.arrayContaining([expect.stringMatching(/-baseline$/)]) })
     await serve()
   })
 

@@ -92,10 +92,7 @@ describe.skipIf(missing.length > 0)('the manifests for Kubernetes', () => {
 
   test.each([
     { values: 'the defaults', args: [] },
-    {
-      values: 'everything',
-      args: [...withAutoscaling, ...everything.flatMap((value) => ['--set', value])],
-    },
+    { values: 'everything', args: [...withAutoscaling, ...everything.flatMap((value) => ['--set', value])] },
   ])('fit the schemas of Kubernetes with $values', async ({ args }) => {
     const text = await render(...args)
     const output = await validate(text)

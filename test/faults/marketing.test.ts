@@ -57,12 +57,7 @@ test.each([
     reached: 'marketing_messages',
     sends: [1, 0],
   },
-  {
-    name: 'before the answer of the second endpoint',
-    first: failWith(131055),
-    reached: 'messages',
-    sends: [1, 1],
-  },
+  { name: 'before the answer of the second endpoint', first: failWith(131055), reached: 'messages', sends: [1, 1] },
 ])('never sends a marketing message twice if the process is killed $name', async ({ name, first, reached, sends }) => {
   answer(first, { kind: 'silence' })
   const headers = { 'idempotency-key': name.replaceAll(' ', '-') }

@@ -18,10 +18,7 @@ describe.skipIf(pgbouncer === undefined)('behind PgBouncer', () => {
   let waybill: Installation
   beforeAll(async () => {
     postgres = await startPostgres()
-    const environment = {
-      DATABASE_URL: postgres.url,
-      WAYBILL_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    }
+    const environment = { DATABASE_URL: postgres.url, WAYBILL_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
     waybill = await createEmbeddedInstallation(environment, { fresh: true })
     await waybill.run(['migrate'])
   })

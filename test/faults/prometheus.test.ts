@@ -31,10 +31,7 @@ const dashboard = JSON.parse(readFileSync(path.join(monitoring, 'grafana-dashboa
 }
 /** Every query of the dashboard, with Grafana's variables replaced as Grafana would. */
 const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
-  targets.map(({ expr }) => ({
-    title,
-    expr: expr.replaceAll('$job', 'waybill').replaceAll('$__rate_interval', '1m'),
-  })),
+  targets.map(({ expr }) => ({ title, expr: expr.replaceAll('$job', 'waybill').replaceAll('$__rate_interval', '1m') })),
 )
 
 interface Result {

@@ -77,10 +77,7 @@ async function signInOwner({ server }: DashboardBrowser, shop: Shop, context: Br
   await signIn(server, { context: { request: caller } }, shop.accountId, 'owner', owner)
   await joinAccount(server, { request: caller }, { accountId: shop.emptyAccountId, email: owner })
   const post = async (path: string, data: object) => {
-    const response = await caller.post(`${server.url}/settings/auth${path}`, {
-      headers: { origin: server.url },
-      data,
-    })
+    const response = await caller.post(`${server.url}/settings/auth${path}`, { headers: { origin: server.url }, data })
     if (!response.ok()) throw new Error(`${path} answered ${await response.text()}`)
     return (await response.json()) as { totpURI?: string }
   }

@@ -93,11 +93,7 @@ async function createShop({ deps, simulator, url }: TestServer) {
 async function addEndpoints({ deps }: TestServer, { accountId }: { accountId: string }): Promise<string> {
   await addEndpoint(deps, accountId, { url: endpoints.orders, description: 'Order system' })
   const { endpointId } = await addEndpoint(deps, accountId, { url: endpoints.crm, description: 'Customer database' })
-  await addEndpoint(deps, accountId, {
-    url: endpoints.archive,
-    description: 'Archive',
-    events: ['message.failed'],
-  })
+  await addEndpoint(deps, accountId, { url: endpoints.archive, description: 'Archive', events: ['message.failed'] })
   return endpointId
 }
 

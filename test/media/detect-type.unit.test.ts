@@ -41,11 +41,7 @@ test.each([
   { what: 'an MP4 of a camera', content: isoMedia('avc1'), type: 'video/mp4' },
   { what: 'a 3GPP video', content: isoMedia('3gp5'), type: 'video/3gpp' },
   { what: 'a Word document', content: docx(), type: `${office}.wordprocessingml.document` },
-  {
-    what: 'a sheet',
-    content: zip(['[Content_Types].xml', 'xl/workbook.xml']),
-    type: `${office}.spreadsheetml.sheet`,
-  },
+  { what: 'a sheet', content: zip(['[Content_Types].xml', 'xl/workbook.xml']), type: `${office}.spreadsheetml.sheet` },
   {
     what: 'slides',
     content: zip(['[Content_Types].xml', 'ppt/presentation.xml']),

@@ -132,9 +132,7 @@ test('ignores a reply that is signed by the app of another number', async () => 
   const response = await post(
     server,
     { ...callback, hint: { phone_number_id: phoneNumberId } },
-    {
-      secret: 'secret-of-another-app',
-    },
+    { secret: 'secret-of-another-app' },
   )
 
   expect(response.statusCode).toBe(200)

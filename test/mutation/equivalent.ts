@@ -27,11 +27,7 @@ function unnamed(...names: string[]): EquivalentChanges[] {
 
 const changesByFile: Record<string, readonly EquivalentChanges[]> = {
   'src/webhooks/sender/sign.ts': [
-    {
-      line: 'if (known) return known',
-      changes: [['known', 'false']],
-      why: 'without its cache, the signer is slower',
-    },
+    { line: 'if (known) return known', changes: [['known', 'false']], why: 'without its cache, the signer is slower' },
     {
       line: 'keys.set(secret, key)',
       changes: [['keys.set(secret, key)', ';']],
@@ -180,11 +176,7 @@ const changesByFile: Record<string, readonly EquivalentChanges[]> = {
       changes: [['false', 'true']],
       why: 'text that is no JSON is returned with its replacements either way',
     },
-    {
-      line: '} catch {',
-      changes: [['{', '{}']],
-      why: 'no answer counts as no',
-    },
+    { line: '} catch {', changes: [['{', '{}']], why: 'no answer counts as no' },
   ],
   'src/templates/fill/variables.ts': [
     {

@@ -85,10 +85,7 @@ test('fails all calls if a run returns too few results', async () => {
   })
   const results = await Promise.allSettled([1, 2, 3].map((item) => call(item)))
   for (const result of results)
-    expect(result).toMatchObject({
-      status: 'rejected',
-      reason: { message: 'a batch of 3 items returned 2 results' },
-    })
+    expect(result).toMatchObject({ status: 'rejected', reason: { message: 'a batch of 3 items returned 2 results' } })
 })
 
 class BlockedError extends Error {}
@@ -179,14 +176,10 @@ const groups = 10
 
 /** An odd number fails unexpectedly; the scenario includes what each caller does. */
 const Story = fc.record({
-  calls: fc.array(
-    fc.record({
-      fails: fc.boolean(),
-      blocks: fc.boolean(),
-      startsAfter: fc.nat(6),
-    }),
-    { minLength: 1, maxLength: 60 },
-  ),
+  calls: fc.array(fc.record({ fails: fc.boolean(), blocks: fc.boolean(), startsAfter: fc.nat(6) }), {
+    minLength: 1,
+    maxLength: 60,
+  }),
   maxItems: fc.integer({ min: 1, max: 10 }),
   maxInFlight: fc.integer({ min: 1, max: 3 }),
 })

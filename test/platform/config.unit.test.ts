@@ -80,10 +80,7 @@ test.each([
   { environment: { TRUST_PROXY: '10.0.0.0/33' }, says: /^TRUST_PROXY: .*"10.0.0.0\/33" is neither/ },
   { environment: { TRUST_PROXY: 'fe80::1%eth0' }, says: /^TRUST_PROXY: .*"fe80::1%eth0" is neither/ },
   { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
-  {
-    environment: { WAYBILL_RETENTION_DAYS: '99999999' },
-    says: /^WAYBILL_RETENTION_DAYS: must be at most 1000000/,
-  },
+  { environment: { WAYBILL_RETENTION_DAYS: '99999999' }, says: /^WAYBILL_RETENTION_DAYS: must be at most 1000000/ },
   {
     environment: { WAYBILL_RETENTION_DAYS: '2' },
     says: /^WAYBILL_RETENTION_DAYS: must be at least 3, twice the total/,
@@ -210,10 +207,7 @@ describe('a secret in a file', () => {
       environment: { METRICS_TOKEN: 'hush', METRICS_TOKEN_FILE: write('two', 'hush') },
       says: /^METRICS_TOKEN_FILE: is set together with METRICS_TOKEN\. Set only one of them$/,
     },
-    {
-      environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') },
-      says: /^WAYBILL_SECRET_KEY: must be 32 bytes/,
-    },
+    { environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes/ },
   ])('prevents the start if it is invalid: $says', ({ environment, says }) => {
     expect(() => readConfig(environment)).toThrow(says)
     expect(() => readConfig(environment)).not.toThrow(/hush/)

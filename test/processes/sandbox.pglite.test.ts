@@ -17,9 +17,7 @@ const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECR
 beforeAll(buildDashboard)
 
 const Parameter = z.object({ examples: z.object({ default: z.object({ value: z.string() }) }) })
-const Document = z.object({
-  components: z.object({ parameters: z.object({ AccountIdParameter: Parameter }) }),
-})
+const Document = z.object({ components: z.object({ parameters: z.object({ AccountIdParameter: Parameter }) }) })
 
 describe('a new sandbox', () => {
   let waybill: Installation

@@ -27,10 +27,7 @@ describe('a server on PostgreSQL', () => {
     const file = path.join(path.dirname(waybill.dataDir), 'modules.txt')
     await waybill.run(['migrate'])
     const server = await waybill.serve({
-      env: {
-        LOADED_MODULES: file,
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(recorder)}`,
-      },
+      env: { LOADED_MODULES: file, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(recorder)}` },
     })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     await server.stop()

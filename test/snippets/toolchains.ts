@@ -51,22 +51,14 @@ export const toolchains: Readonly<Record<string, Toolchain>> = {
     },
     command: () => ['bash', '-c', 'go build -o program snippet.go && exec ./program'],
   },
-  java: {
-    file: 'Snippet.java',
-    check: ['java', '--version'],
-    command: () => ['java', 'Snippet.java'],
-  },
+  java: { file: 'Snippet.java', check: ['java', '--version'], command: () => ['java', 'Snippet.java'] },
   php: {
     file: 'snippet.php',
     check: ['php', '--ri', 'curl'],
     command: (port) =>
       port === undefined ? ['php', 'snippet.php'] : ['php', '-S', `127.0.0.1:${port}`, 'snippet.php'],
   },
-  ruby: {
-    file: 'snippet.rb',
-    check: ['ruby', '-rwebrick', '-e', ''],
-    command: () => ['ruby', 'snippet.rb'],
-  },
+  ruby: { file: 'snippet.rb', check: ['ruby', '-rwebrick', '-e', ''], command: () => ['ruby', 'snippet.rb'] },
 }
 
 /** The name of what is missing; undefined if the toolchain is installed. */

@@ -53,10 +53,7 @@ export function messagesCallback(phoneNumberId: string, statuses: object[]): obj
 }
 
 export function changeCallback(wabaId: string, field: string, value: object, time = 1_800_000_000): object {
-  return {
-    object: 'whatsapp_business_account',
-    entry: [{ id: wabaId, time, changes: [{ field, value }] }],
-  }
+  return { object: 'whatsapp_business_account', entry: [{ id: wabaId, time, changes: [{ field, value }] }] }
 }
 
 /** A callback about one phone number. */

@@ -52,10 +52,7 @@ function createProvider(known: TestOidcProvider, redirectUri: string): Provider 
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     cookies: { keys: ['a key of this test alone'] },
     features: { devInteractions: { enabled: false } },
-    findAccount: (_context, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, name: 'Ada', ...known.person }),
-    }),
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, name: 'Ada', ...known.person }) }),
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
   })

@@ -19,8 +19,5 @@ export async function listQueuedEvents(
     .where('webhook_deliveries.account_id', '=', accountId)
     .orderBy('events.id')
     .execute()
-  return rows.map(({ endpoint_id, payload }) => ({
-    endpointId: endpoint_id,
-    event: Event.parse(JSON.parse(payload)),
-  }))
+  return rows.map(({ endpoint_id, payload }) => ({ endpointId: endpoint_id, event: Event.parse(JSON.parse(payload)) }))
 }

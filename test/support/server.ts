@@ -221,10 +221,7 @@ async function createCustomer(
 
 function callers(url: string, apiKey: string): Pick<TestAccount, 'post' | 'postText' | 'get' | 'trpc'> {
   const postText: TestAccount['postText'] = (path, body, headers = {}) =>
-    send('POST', url + path, {
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
-      body,
-    })
+    send('POST', url + path, { headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers }, body })
   return {
     trpc: createClient({ url, apiKey }),
     post: (path, body, headers = {}) => postText(path, JSON.stringify(body), headers),

@@ -281,8 +281,6 @@ test('logs why a sign-in was rejected, without the token or the address', async 
 
   const lines = server.log.filter((line) => line.includes('rejected a sign-in with the organisation'))
   expect(lines).toHaveLength(1)
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    reason: 'the claim aud of the ID token is missing or not valid',
-  })
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: 'the claim aud of the ID token is missing or not valid' })
   expect(server.log.join('')).not.toContain(ada.email)
 })

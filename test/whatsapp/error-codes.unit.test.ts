@@ -103,12 +103,7 @@ test.each(table)('classifies code %i the same with any other HTTP status', (code
   expect(new Set(verdicts.map((errorClass) => JSON.stringify(errorClass))).size).toBe(1)
 })
 
-test.each<{
-  says: string
-  error: Parameters<typeof classifyError>[0]
-  status: number
-  errorClass: ErrorClass
-}>([
+test.each<{ says: string; error: Parameters<typeof classifyError>[0]; status: number; errorClass: ErrorClass }>([
   {
     says: 'classifies every code of the permission range as a missing permission',
     error: { code: 294 },

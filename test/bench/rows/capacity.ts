@@ -31,10 +31,7 @@ export const cpu: Benchmark = {
       ...(await compareCpu(
         stage,
         { ours: large, other: baseline },
-        {
-          of: 'a send with `--memory large`',
-          goals: { process: 55, postgres: 32 },
-        },
+        { of: 'a send with `--memory large`', goals: { process: 55, postgres: 32 } },
       )),
     ]
   },
@@ -72,10 +69,7 @@ export const memory: Benchmark = {
     await buildPackage()
     await using upstream = await startProcess('test/bench/upstream.ts')
     await using customer = await createCustomer(stage, upstream.url)
-    await using server = await startProcess(builtServer, {
-      args: ['serve'],
-      environment: customer.environment,
-    })
+    await using server = await startProcess(builtServer, { args: ['serve'], environment: customer.environment })
     const target = customer.sendThrough(server.url)
     const measure = async () => {
       await delay(restMilliseconds)

@@ -125,11 +125,7 @@ export const attack: Benchmark = {
           unit: 'ms',
           goal: { atMost: 3 },
         }),
-        summarize(figure('ready'), {
-          measure: `slowest /readyz beside it`,
-          unit: 'ms',
-          goal: { oursAtMost: 100 },
-        }),
+        summarize(figure('ready'), { measure: `slowest /readyz beside it`, unit: 'ms', goal: { oursAtMost: 100 } }),
       ]
     }
   },
@@ -148,13 +144,7 @@ async function addAttacker({ deps }: Customer, url: string): Promise<Credentials
   const { apiKey } = await generateKey(deps, accountId)
   const owner = await signedInOwner({ url, deps, request: requestOf(url) }, accountId)
   const withKey = { 'X-API-Key': apiKey }
-  return {
-    REST: withKey,
-    tRPC: withKey,
-    'tRPC batches': withKey,
-    MCP: withKey,
-    dashboard: { Cookie: owner.cookie() },
-  }
+  return { REST: withKey, tRPC: withKey, 'tRPC batches': withKey, MCP: withKey, dashboard: { Cookie: owner.cookie() } }
 }
 
 function requestOf(url: string): TestServer['request'] {

@@ -128,10 +128,7 @@ export const trpc: Benchmark = {
   against: 'the same call over REST',
   run: async (stage) => {
     await using server = await startProcess('test/bench/stubbed.ts', { args: ['handler'] })
-    const targets = {
-      ours: sendTarget(server.url, 'any', '/trpc/message.send'),
-      other: sendTarget(server.url, 'any'),
-    }
+    const targets = { ours: sendTarget(server.url, 'any', '/trpc/message.send'), other: sendTarget(server.url, 'any') }
     const comparison = await compare(targets, trpcConnections, stage.rounds)
     return [
       toRow(comparison, 'perSecond', {

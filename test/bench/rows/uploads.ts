@@ -27,11 +27,7 @@ export const uploadsInMemory: Benchmark = {
     try {
       await using server = await startProcess('src/cli/waybill.js', {
         args: ['serve'],
-        environment: {
-          ...customer.environment,
-          WAYBILL_DATA_DIR: folder,
-          WAYBILL_MEDIA_MAX_UPLOADS: String(uploads),
-        },
+        environment: { ...customer.environment, WAYBILL_DATA_DIR: folder, WAYBILL_MEDIA_MAX_UPLOADS: String(uploads) },
       })
       const { headers } = customer.sendThrough(server.url)
       const apiKey = headers['x-api-key'] ?? ''

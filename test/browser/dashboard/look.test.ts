@@ -29,9 +29,7 @@ test('centres the content on a wide screen, and makes it wider there', async () 
 })
 
 test('keeps the whole log visible beside an open message on a wide screen', async () => {
-  const { page, openOfAccount, account } = await dashboard.signedIn({
-    viewport: { width: 2200, height: 1000 },
-  })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ viewport: { width: 2200, height: 1000 } })
   const { messageId } = await account.trpc.message.send.mutate(exampleSend)
   await openOfAccount(`messages?message=${messageId}`)
   const panel = page.getByRole('region', { name: '+34600111222' })
@@ -121,10 +119,7 @@ test.each([
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const)('leads a new account from step to step in $colorScheme', async ({ colorScheme, viewport }) => {
-  const { page, context, open, openOfAccount, account, email } = await dashboard.signedIn({
-    colorScheme,
-    viewport,
-  })
+  const { page, context, open, openOfAccount, account, email } = await dashboard.signedIn({ colorScheme, viewport })
   const { deps } = dashboard.server
   const { accountId } = await createAccount(deps, { name: 'New' })
   await joinAccount(dashboard.server, context, { accountId, email })

@@ -326,9 +326,7 @@ test('opens a message beside the log by a click anywhere in its row', async () =
 })
 
 test('scrolls the log to the message of a link', async () => {
-  const { page, openOfAccount, account } = await dashboard.signedIn({
-    viewport: { width: 1280, height: 500 },
-  })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ viewport: { width: 1280, height: 500 } })
   const { messageId } = await send(account, 'order-0')
   for (let n = 1; n <= 12; n++) await send(account, `order-${n}`, '34600111333')
 

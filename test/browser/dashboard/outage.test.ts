@@ -119,10 +119,7 @@ test.each([
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 390 },
 ] as const)('explains a failed start and opens by itself ($colorScheme, $width px)', async ({ colorScheme, width }) => {
-  const { page, context, openOfAccount } = await dashboard.signedIn({
-    colorScheme,
-    viewport: { width, height: 800 },
-  })
+  const { page, context, openOfAccount } = await dashboard.signedIn({ colorScheme, viewport: { width, height: 800 } })
   await context.route('**/settings.session.get*', breakConnection)
   await openOfAccount('webhooks')
   await page.getByRole('heading', { level: 1, name: 'Waybill is unavailable' }).waitFor()

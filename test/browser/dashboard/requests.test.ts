@@ -166,9 +166,7 @@ test('shows viewers the log on a phone', async () => {
 })
 
 test('shows the filters behind a button with the number of active ones on a phone', async () => {
-  const { page, openOfAccount, account } = await dashboard.signedIn({
-    viewport: { width: 390, height: 844 },
-  })
+  const { page, openOfAccount, account } = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   await call(account)
   await openOfAccount('requests?outcome=failed')
 

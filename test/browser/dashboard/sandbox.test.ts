@@ -11,10 +11,7 @@ test.each([
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 390 },
 ] as const)('labels every page of the sandbox in $colorScheme at $width px', async ({ colorScheme, width }) => {
-  const { page, open, openOfAccount } = await sandbox.signedIn({
-    colorScheme,
-    viewport: { width, height: 800 },
-  })
+  const { page, open, openOfAccount } = await sandbox.signedIn({ colorScheme, viewport: { width, height: 800 } })
   for (const path of ['overview', 'messages', 'webhooks', 'templates', 'public-api', 'audit-log']) {
     await openOfAccount(path)
     await page.getByRole('note', { name: 'Sandbox' }).getByText('WhatsApp is simulated').waitFor()

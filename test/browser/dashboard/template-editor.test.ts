@@ -261,10 +261,7 @@ test('discards an upload whose card is removed before it ends', async () => {
 })
 
 test.each(['light', 'dark'] as const)('previews carousels and offers on a phone in %s colours', async (colorScheme) => {
-  const { page, openOfAccount } = await dashboard.signedIn({
-    colorScheme,
-    viewport: { width: 390, height: 844 },
-  })
+  const { page, openOfAccount } = await dashboard.signedIn({ colorScheme, viewport: { width: 390, height: 844 } })
   await openOfAccount('templates/edit')
   await page.getByRole('combobox', { name: 'Category' }).click()
   await page.getByRole('option', { name: /^Marketing/ }).click()

@@ -110,13 +110,7 @@ test('updates an endpoint and clears its headers when the host changes', async (
   const elsewhere = url.replace('127.0.0.1', 'localhost')
 
   expect(await json(['webhook', 'update', endpointId, '--url', elsewhere, '--events', 'message.failed'])).toMatchObject(
-    {
-      endpointId,
-      url: elsewhere,
-      events: ['message.failed'],
-      hasHeaders: false,
-      headersCleared: true,
-    },
+    { endpointId, url: elsewhere, events: ['message.failed'], hasHeaders: false, headersCleared: true },
   )
   await json(['webhook', 'update', endpointId, '--header', '-'], { stdin: 'X-Shop: eve\n' })
   await json(['webhook', 'test', endpointId])

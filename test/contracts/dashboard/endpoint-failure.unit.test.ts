@@ -19,15 +19,9 @@ test.each([
     failure: { error: 'timed out', durationMilliseconds: 120 },
     says: 'Failing since 10:32: timed out after 1 s; let your application answer before it processes the event.',
   },
-  {
-    failure: status(500),
-    says: 'Failing since 10:32: HTTP 500; look for the error in the log of your application.',
-  },
+  { failure: status(500), says: 'Failing since 10:32: HTTP 500; look for the error in the log of your application.' },
   { failure: status(503), says: 'Failing since 10:32: HTTP 503; check the proxy in front of your application.' },
-  {
-    failure: status(422),
-    says: 'Failing since 10:32: HTTP 422; look for the error in the log of your application.',
-  },
+  { failure: status(422), says: 'Failing since 10:32: HTTP 422; look for the error in the log of your application.' },
   { failure: status(401), says: 'Failing since 10:32: HTTP 401; check the signing secret.' },
   { failure: status(404), says: 'Failing since 10:32: HTTP 404; check the path of the URL.' },
   { failure: status(429), says: 'Failing since 10:32: HTTP 429; limit the deliveries per second.' },
@@ -48,10 +42,7 @@ test.each([
     failure: { statusCode: 200, error: 'the connection closed before the response was complete' },
     says: 'Failing since 10:32: the connection closed before the response was complete; look for the error in the log of your application.',
   },
-  {
-    failure: { error: 'words of an earlier version' },
-    says: 'Failing since 10:32: words of an earlier version.',
-  },
+  { failure: { error: 'words of an earlier version' }, says: 'Failing since 10:32: words of an earlier version.' },
   {
     failure: { ...status(401), isMixed: true },
     says: 'Failing in several ways since 10:32. Last error: HTTP 401; check the signing secret.',

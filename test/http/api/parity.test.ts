@@ -57,10 +57,7 @@ async function byTrpc(
     kind === 'mutation'
       ? await account.post(url, input)
       : await account.get(`${url}?input=${encodeURIComponent(JSON.stringify(input))}`)
-  const body = JSON.parse(response.text) as {
-    result?: { data: unknown }
-    error?: { message: string; data: ErrorData }
-  }
+  const body = JSON.parse(response.text) as { result?: { data: unknown }; error?: { message: string; data: ErrorData } }
   if (!body.error) return { data: body.result?.data }
   const { code, messageId, failureCode, field } = body.error.data
   return { code, message: body.error.message, messageId, failureCode, field }

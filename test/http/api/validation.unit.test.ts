@@ -33,10 +33,7 @@ test.each([
   { input: { ...good, externalId: 'x'.repeat(256) }, says: 'externalId: must have at most 255 characters.' },
   { input: { ...good, variable: {} }, says: '"variable": no such field; did you mean variables?' },
   { input: { ...good, external_id: 'x' }, says: '"external_id": no such field; did you mean externalId?' },
-  {
-    input: { ...good, media: 'x' },
-    says: `"media": no such field; ${known}.`,
-  },
+  { input: { ...good, media: 'x' }, says: `"media": no such field; ${known}.` },
   {
     input: { ...good, to: '1', template: '', foo: 1, variables: { '1': 1, '2': 2, '3': 3 }, externalId: 5 },
     says: `to: ${phoneNumber} template: must not be empty. variables.1: must be a string: write "42", not 42. variables.2: must be a string: write "42", not 42. variables.3: must be a string: write "42", not 42. And 2 more.`,
@@ -116,10 +113,7 @@ test('reads messages of schemas as facts with their values', () => {
   const [issue] = name.safeParse('a'.repeat(61)).error?.issues ?? []
 
   expect(issue?.message).toBe('must have at most 60 characters')
-  expect(readProblem(issue?.message ?? '')).toEqual({
-    code: 'problem.atMostCharacters',
-    params: { maxLength: 60 },
-  })
+  expect(readProblem(issue?.message ?? '')).toEqual({ code: 'problem.atMostCharacters', params: { maxLength: 60 } })
   expect(readProblem('is not valid (invalid input)')).toBe('is not valid (invalid input)')
 })
 

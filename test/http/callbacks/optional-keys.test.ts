@@ -132,10 +132,7 @@ test.each(['entry', 'id', 'changes', 'field', 'value', 'metadata', 'phone_number
         {
           id: account.wabaId,
           changes: [
-            {
-              field: 'messages',
-              value: { metadata: { phone_number_id: account.phoneNumberId }, statuses: [status] },
-            },
+            { field: 'messages', value: { metadata: { phone_number_id: account.phoneNumberId }, statuses: [status] } },
           ],
         },
       ],

@@ -12,9 +12,7 @@ import { type SearchEntry, urlOf } from '../../../src/http/docs/site/page.ts'
 import { explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
 
 const pages = renderPages()
-const openApi = JSON.parse(printOpenApi()) as {
-  paths: Record<string, Record<string, { tags: [string] }>>
-}
+const openApi = JSON.parse(printOpenApi()) as { paths: Record<string, Record<string, { tags: [string] }>> }
 
 const app = fastify()
 registerDocs(app)

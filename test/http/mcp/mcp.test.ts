@@ -225,9 +225,7 @@ test('does not find a message of another account', async () => {
 
   expect(
     await call(await connect(other), 'message_get', { messageId: sent.json().data['messageId'] as string }),
-  ).toEqual({
-    failed: { code: 'MESSAGE_NOT_FOUND', message: expect.any(String) },
-  })
+  ).toEqual({ failed: { code: 'MESSAGE_NOT_FOUND', message: expect.any(String) } })
 })
 
 test('shares the rate limit with the API, and counts only sends', async () => {

@@ -288,10 +288,7 @@ test.each(forms.filter(([name]) => name.endsWith('.json')))(
     const run = promisify(execFile)(
       process.execPath,
       [linter, 'lint', linted, `--config=${path.join(root, '.ci/redocly.yaml')}`, '--format=json'],
-      {
-        cwd: root,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
+      { cwd: root, env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     )
     const { stdout } = await run.catch((failed: { stdout: string }) => failed)
 

@@ -134,11 +134,7 @@ test.each(['invoice', 'weekend_offer', 'new_plants', 'order_delayed', 'pick_up_p
       template: _name,
       language: _language,
       ...values
-    } = found.json().data['example'] as object & {
-      to: string
-      template: string
-      language: string
-    }
+    } = found.json().data['example'] as object & { to: string; template: string; language: string }
     const request = { to: '34600111222', template, language: 'en', ...values }
     const preview = await customer.account.post('/api/v1/message/preview', request)
     const { header, headerMedia, body, footer, buttonDetails, cards } = preview.json().data

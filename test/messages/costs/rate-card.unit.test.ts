@@ -125,11 +125,7 @@ test.each([
     problem: 'line 2: "España" is not an ISO 3166 code',
   },
   { what: 'no country', text: card(spain.replace(',ES,', ',,')), problem: 'line 2: countries is empty' },
-  {
-    what: 'no market',
-    text: card(spain.replace('Spain', '')),
-    problem: 'line 2: market must not be empty',
-  },
+  { what: 'no market', text: card(spain.replace('Spain', '')), problem: 'line 2: market must not be empty' },
   {
     what: 'a terminal sequence in a market',
     text: card(spain.replace('Spain', '\u001b[2J')),

@@ -103,12 +103,7 @@ test('counts each message once per state on the day it was recorded', async () =
   expect(totals).toEqual({ attempted: 5, accepted: 4, delivered: 2, read: 1, refused: 1, undelivered: 1 })
   expect(failures).toEqual([
     { code: '131026', ...adviseOnFailure({ code: '131026', message: '' }), refused: 1, undelivered: 0 },
-    {
-      code: '131049',
-      ...adviseOnFailure({ code: '131049', message: '' }),
-      refused: 0,
-      undelivered: 1,
-    },
+    { code: '131049', ...adviseOnFailure({ code: '131049', message: '' }), refused: 0, undelivered: 1 },
   ])
 })
 

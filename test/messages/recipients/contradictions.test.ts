@@ -47,9 +47,7 @@ const ways = {
 const change =
   (from: object, system: { type: string; wa_id?: string; user_id?: string; previous_user_id?: string }): Report =>
   (at) =>
-    receive('messages', {
-      messages: [{ ...from, id: newWamid(), timestamp: String(at), type: 'system', system }],
-    })
+    receive('messages', { messages: [{ ...from, id: newWamid(), timestamp: String(at), type: 'system', system }] })
 
 const changedNumber = (from: string, system: { wa_id: string; user_id?: string; previous_user_id?: string }) =>
   change({ from }, { type: 'user_changed_number', ...system })
@@ -174,10 +172,7 @@ test('reports the rejection of a user ID of another business portfolio, and lear
   })
 
   expect(response.statusCode).toBe(422)
-  expect(response.json().error).toMatchObject({
-    code: 'MESSAGE_REJECTED',
-    message: expect.stringContaining('131026'),
-  })
+  expect(response.json().error).toMatchObject({ code: 'MESSAGE_REJECTED', message: expect.stringContaining('131026') })
   const [message] = (await account.trpc.message.list.query({ recipient })).items
   expect(message).toMatchObject({ status: 'failed', to: recipient, recipient })
   expect(await getMessage(account, message?.messageId ?? '')).not.toHaveProperty('waMessageId')

@@ -198,10 +198,7 @@ test.each([
 })
 
 test('keeps since and all messages of the earlier of two opt-outs', () => {
-  expect(mergeDecisions(out('manual', 1, true), out('reply', 2))).toMatchObject({
-    since: at(1),
-    allMessages: true,
-  })
+  expect(mergeDecisions(out('manual', 1, true), out('reply', 2))).toMatchObject({ since: at(1), allMessages: true })
 })
 
 test.each([

@@ -13,10 +13,7 @@ const buttons = (...all: { type: string; text?: string; url?: string; example?: 
 const track = { type: 'URL', text: 'Track order', url: 'https://example.com/track/{{1}}', example: ['A-1'] }
 const yes = { type: 'QUICK_REPLY', text: 'Yes' }
 const call = { type: 'PHONE_NUMBER', text: 'Call us', phone_number: '+34600111222' }
-const products = {
-  thumbnailProductId: 'sku-1',
-  sections: [{ title: 'Top', productIds: ['sku-1', 'sku-2'] }],
-}
+const products = { thumbnailProductId: 'sku-1', sections: [{ title: 'Top', productIds: ['sku-1', 'sku-2'] }] }
 const withSections = (...sections: { title: string; productIds: string[] }[]) => ({
   buttons: [{ index: 0, products: { ...products, sections } }],
 })
@@ -126,11 +123,7 @@ const button = (sub_type: string, index: string, parameter: object) => [
   { type: 'button', sub_type, index, parameters: [parameter] },
 ]
 
-const aloe = {
-  header: { image: { mediaId: '1' } },
-  variables: { '1': 'EUR 9' },
-  buttons: [{ index: 1, url: 'aloe' }],
-}
+const aloe = { header: { image: { mediaId: '1' } }, variables: { '1': 'EUR 9' }, buttons: [{ index: 1, url: 'aloe' }] }
 const monstera = {
   header: { image: { link: 'https://example.com/m.png' } },
   variables: { '1': 'EUR 19' },

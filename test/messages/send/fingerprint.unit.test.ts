@@ -24,11 +24,7 @@ const whole = {
 const sentMessage = sentMessageAt(new Date(0))
 
 const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
-  {
-    request: 'all fields',
-    input: whole,
-    hash: 'abb60e7c830301e0fc0b24b01396993c8bfc3202415ad14345c8b628b94c41e8',
-  },
+  { request: 'all fields', input: whole, hash: 'abb60e7c830301e0fc0b24b01396993c8bfc3202415ad14345c8b628b94c41e8' },
   {
     request: 'the usual fields',
     input: {

@@ -68,11 +68,7 @@ test.each([
     change: { errorCode: '131049' },
     text: 'WhatsApp rejected this message (131049): Recipient is not valid. Do not retry soon',
   },
-  {
-    what: 'no code',
-    change: { errorCode: null },
-    text: 'WhatsApp rejected this message: Recipient is not valid',
-  },
+  { what: 'no code', change: { errorCode: null }, text: 'WhatsApp rejected this message: Recipient is not valid' },
   {
     what: 'an empty reason',
     change: { errorMessage: '' },

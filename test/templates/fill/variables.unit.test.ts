@@ -56,12 +56,7 @@ test.each<Case>([
     variables: { '1': 'Ada' },
     problems: ['the template takes no variables; remove "1"'],
   },
-  {
-    because: 'it is empty',
-    template: shipped,
-    variables: { '1': '', '2': 'x' },
-    problems: ['"1" must not be empty'],
-  },
+  { because: 'it is empty', template: shipped, variables: { '1': '', '2': 'x' }, problems: ['"1" must not be empty'] },
   {
     because: 'it is blank',
     template: shipped,

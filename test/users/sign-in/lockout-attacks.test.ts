@@ -12,10 +12,7 @@ import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
 
 const smtp = await forFile(startSmtpServer())
 const server = await forFile(
-  startTestServer({
-    server: { trustedProxies: ['loopback'] },
-    deps: { mail: createMailTransport(smtp.config) },
-  }),
+  startTestServer({ server: { trustedProxies: ['loopback'] }, deps: { mail: createMailTransport(smtp.config) } }),
 )
 const { accountId } = await server.account()
 let ada: TestOwner

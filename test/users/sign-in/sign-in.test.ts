@@ -134,11 +134,7 @@ test.each(['/change-password', '/change-password?x=1'])(
 
     const newPassword = 'another password that is long'
     // Even if the page requests the opposite.
-    const changed = await owner.auth(path, {
-      currentPassword: owner.password,
-      newPassword,
-      revokeOtherSessions: false,
-    })
+    const changed = await owner.auth(path, { currentPassword: owner.password, newPassword, revokeOtherSessions: false })
 
     expect(changed.statusCode).toBe(200)
     expect((await otherBrowser.query('session.get')).statusCode).toBe(401)

@@ -89,11 +89,7 @@ test.each([
   { what: 'a URL that is too long', input: { url: `https://example.com/${'x'.repeat(2048)}` }, says: 'at most 2048' },
   { what: 'an empty description', input: { description: ' ' }, says: 'description of an endpoint must not be empty' },
   { what: 'a header without a name', input: { headers: [['', 'x']] as const }, says: 'A header name' },
-  {
-    what: 'a header with a space in its name',
-    input: { headers: [['X Y', 'x']] as const },
-    says: 'A header name',
-  },
+  { what: 'a header with a space in its name', input: { headers: [['X Y', 'x']] as const }, says: 'A header name' },
   ...['Host', 'Content-Type', 'content-md5', 'Connection', 'Transfer-Encoding', 'TE', 'Webhook-Id', 'webhook-x'].map(
     (name) => ({ what: `the header ${name}`, input: { headers: [[name, 'x']] as const }, says: 'is reserved' }),
   ),

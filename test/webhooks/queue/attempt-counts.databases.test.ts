@@ -14,9 +14,7 @@ const database = await forFile(openTestDatabase())
 const receiver = await forFile(startWebhookReceiver())
 // Longer than a busy machine takes to respond.
 const webhooks = await forFile(
-  startTestWebhooks(database, {
-    webhooks: createWebhookSender({ timeoutSeconds: 10, allowPrivate: true }),
-  }),
+  startTestWebhooks(database, { webhooks: createWebhookSender({ timeoutSeconds: 10, allowPrivate: true }) }),
 )
 afterEach(async () => {
   await webhooks.reset()

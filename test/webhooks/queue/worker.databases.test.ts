@@ -27,9 +27,7 @@ let receiver: WebhookReceiver
 const log: string[] = []
 const database = await forFile(openTestDatabase())
 const webhooks = await forFile(
-  startTestWebhooks(database, {
-    log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
-  }),
+  startTestWebhooks(database, { log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }) }),
 )
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {

@@ -114,10 +114,7 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
     finding: ['callback_overridden', 'warning', false],
   },
   // The override is of no use without the field.
-  {
-    facts: { callbackOverride: url, callbackFields: [] },
-    finding: ['field_messages_missing', 'error', false],
-  },
+  { facts: { callbackOverride: url, callbackFields: [] }, finding: ['field_messages_missing', 'error', false] },
   { facts: { callbackFields: ['account_update'] }, finding: ['field_messages_missing', 'error', false] },
   { facts: { callbackFields: ['messages'] }, finding: ['fields_missing', 'warning', false] },
   { facts: { callbackProblem: 'Meta got HTTP 502' }, finding: ['callback_problem', 'warning', false] },

@@ -110,11 +110,7 @@ test.each<{ says: string; response: (call: number) => SimulatedResponse; reason:
     response: () => ok({ data: [item('first')], paging: { cursors: {}, next: 'http://x/' } }),
     reason: 'the list of templates has no cursor',
   },
-  {
-    says: 'a page that is not a list',
-    response: () => ok({ data: 'none' }),
-    reason: 'an unreadable response',
-  },
+  { says: 'a page that is not a list', response: () => ok({ data: 'none' }), reason: 'an unreadable response' },
   {
     says: 'a truncated page',
     response: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),

@@ -178,10 +178,7 @@ test.each<Row>([
   },
   {
     kind: 'cards with products',
-    ours: {
-      body: pablo,
-      cards: [1, 2].map(() => ({ header: { format: 'PRODUCT' }, buttons: [{ type: 'SPM' }] })),
-    },
+    ours: { body: pablo, cards: [1, 2].map(() => ({ header: { format: 'PRODUCT' }, buttons: [{ type: 'SPM' }] })) },
     theirs: [
       pabloOfOther,
       {

@@ -18,11 +18,7 @@ const simulator = await forFile(startSimulator())
 const toSimulator: typeof fetch = (input, init) =>
   fetch(String(input).replace('https://graph.facebook.com', simulator.url), init)
 
-const kapso = new WhatsAppClient({
-  accessToken: simulator.accessToken,
-  baseUrl: simulator.url,
-  graphVersion: 'v25.0',
-})
+const kapso = new WhatsAppClient({ accessToken: simulator.accessToken, baseUrl: simulator.url, graphVersion: 'v25.0' })
 const apiJs = new WhatsAppAPI({
   token: simulator.accessToken,
   secure: false,

@@ -11,11 +11,6 @@ test.each([
   { done: ['connect', 'key', 'send', 'webhook'], next: undefined },
 ] satisfies { done: Step[]; next: Step | undefined }[])('continues with $next after $done', ({ done, next }) => {
   const isDone = (step: Step) => (done as Step[]).includes(step)
-  const progress = {
-    connect: isDone('connect'),
-    key: isDone('key'),
-    send: isDone('send'),
-    webhook: isDone('webhook'),
-  }
+  const progress = { connect: isDone('connect'), key: isDone('key'), send: isDone('send'), webhook: isDone('webhook') }
   expect(findNextStep(progress)).toBe(next)
 })

@@ -58,10 +58,7 @@ describe('placeProblems', () => {
   })
 
   test('returns problems without a field as a whole', () => {
-    expect(place({ variables: 'make the body too long.' })).toEqual({
-      fields: {},
-      rest: 'All of it.',
-    })
+    expect(place({ variables: 'make the body too long.' })).toEqual({ fields: {}, rest: 'All of it.' })
     expect(place({ 'variables.2': 'Must not be empty.' }).rest).toBe('All of it.')
     expect(place({ template: 'cannot be sent.' }).rest).toBe('All of it.')
     expect(place({}).rest).toBe('All of it.')

@@ -149,10 +149,7 @@ test('posts an Adaptive Card to Teams', async () => {
             {
               type: 'RichTextBlock',
               inlines: [
-                {
-                  type: 'TextRun',
-                  text: 'It is the default, so requests that do not set accountId are rejected.',
-                },
+                { type: 'TextRun', text: 'It is the default, so requests that do not set accountId are rejected.' },
               ],
             },
           ],
