@@ -405,51 +405,39 @@ test('has a faulty ledger for every check', () => {
   expect([...new Set(tampered.flatMap(({ finds }) => finds))].toSorted()).toEqual(Object.keys(checks).toSorted())
 })
 
-test.each([
-  {
-    what: 'a rejection followed by a delivery',
-    entries: change('answer', (entry) =>
+test.each(
+  Object.entries({
+    'a rejection followed by a delivery': change('answer', (entry) =>
       entry.key === 'K3' ? { ...entry, outcome: { kind: 'answered', status: 422, code: 'MESSAGE_REJECTED' } } : entry,
     ),
-  },
-  { what: 'a repeated webhook', entries: [...healthy, ...healthy.filter(({ kind }) => kind === 'webhook')] },
-  {
-    what: 'a message.sent event from the response to the send',
-    entries: [
+    'a repeated webhook': [...healthy, ...healthy.filter(({ kind }) => kind === 'webhook')],
+    'a message.sent event from the response to the send': [
       ...later(emitEvent('K3', { status: 'sent', timestamp: start / second }), -1).map((entry) =>
         entry.kind === 'event' ? { ...entry, at: entry.at - second } : entry,
       ),
       ...healthy,
     ],
-  },
-  {
-    what: 'a failed start while the database is unavailable',
-    entries: [
+    'a failed start while the database is unavailable': [
       ...healthy,
       { at: start, kind: 'fault', fault: 'database', phase: 'begin', detail: 'crash' },
       { at: start + 10, kind: 'node', ...on, change: 'failed to start', detail: 'code 1' },
       { at: start + 20, kind: 'fault', fault: 'database', phase: 'end', detail: 'crash' },
     ] satisfies Entry[],
-  },
-  {
-    what: 'a process that was killed between the mark in its journal and the write',
-    entries: [...healthy, ...killInBetween(['K4'])],
-  },
-  {
-    what: 'a key that is released late because every start was killed immediately',
-    entries: [
+    'a process that was killed between the mark in its journal and the write': [...healthy, ...killInBetween(['K4'])],
+    'a key that is released late because every start was killed immediately': [
       ...healthy,
       ...neverDispatch('K4'),
       { at: start + 3 * second, kind: 'node', node: 0, life: 2, change: 'killed' },
       { at: start + 26 * second, kind: 'node', node: 0, life: 3, change: 'ready' },
       ...later(sendMessage({ key: 'K4' }), 30 * second),
     ] satisfies Entry[],
-  },
-  {
-    what: 'an undispatched message whose key is released in time',
-    entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 5 * second)],
-  },
-])('accepts $what', ({ entries }) => {
+    'an undispatched message whose key is released in time': [
+      ...healthy,
+      ...neverDispatch('K4'),
+      ...later(sendMessage({ key: 'K4' }), 5 * second),
+    ],
+  }),
+)('accepts %s', (_what, entries) => {
   expect(found(entries)).toEqual([])
 })
 

@@ -34,33 +34,22 @@ async function readStored(
 
 /** Secrets in every position where a caller can write one. */
 const code = '73910462'
-test.each([
-  { position: 'the code of a check', path: '/api/v1/code/check', body: { to: '34600111222', code } },
-  { position: 'a numeric code', path: '/api/v1/code/check', body: { to: '34600111222', code: Number(code) } },
-  { position: 'the code of a send', path: '/api/v1/code/send', body: { ...message, template: 'no_such', code } },
-  {
-    position: 'variables',
-    path: '/api/v1/message/send',
-    body: { ...message, variables: { '1': code, to: code, template: code } },
-  },
-  {
-    position: 'an unknown field',
-    path: '/api/v1/message/send',
-    body: { ...message, otp: code, nested: [{ to: [code] }] },
-  },
-  {
-    position: 'the name of a field',
-    path: '/api/v1/message/send',
-    body: { ...message, [code]: true, [`otp ${code}`]: 1 },
-  },
-  {
-    position: 'a visible field of the wrong type',
-    path: '/api/v1/message/send',
-    body: { ...message, language: { code } },
-  },
-  { position: 'a body that is an array', path: '/api/v1/message/send', body: [code, [code]] },
-  { position: 'a body that is a string', path: '/api/v1/message/send', body: code },
-])('never stores a one-time code in $position', async ({ path, body }) => {
+test.each(
+  Object.entries({
+    'the code of a check': { path: '/api/v1/code/check', body: { to: '34600111222', code } },
+    'a numeric code': { path: '/api/v1/code/check', body: { to: '34600111222', code: Number(code) } },
+    'the code of a send': { path: '/api/v1/code/send', body: { ...message, template: 'no_such', code } },
+    variables: {
+      path: '/api/v1/message/send',
+      body: { ...message, variables: { '1': code, to: code, template: code } },
+    },
+    'an unknown field': { path: '/api/v1/message/send', body: { ...message, otp: code, nested: [{ to: [code] }] } },
+    'the name of a field': { path: '/api/v1/message/send', body: { ...message, [code]: true, [`otp ${code}`]: 1 } },
+    'a visible field of the wrong type': { path: '/api/v1/message/send', body: { ...message, language: { code } } },
+    'a body that is an array': { path: '/api/v1/message/send', body: [code, [code]] },
+    'a body that is a string': { path: '/api/v1/message/send', body: code },
+  }),
+)('never stores a one-time code in %s', async (_position, { path, body }) => {
   const account = await server.account()
   expect((await account.post(path, body)).statusCode).toBeGreaterThanOrEqual(400)
 

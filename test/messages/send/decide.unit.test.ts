@@ -64,53 +64,44 @@ const none = { whatsAppAccount: undefined, template: undefined }
 const noValues = { variables: {} }
 
 describe('rejects a send', () => {
-  test.each<{
-    because: string
-    facts?: Partial<SendFacts>
-    input?: Partial<SendMessageRequest>
-    code: string
-    says: string
-  }>([
-    {
-      because: 'no account is the default',
-      facts: none,
-      code: 'NO_ACTIVE_ACCOUNT',
-      says: 'No default WhatsApp account',
-    },
-    {
-      because: 'the named account is not of the caller',
-      facts: none,
-      input: { accountId: 'wa_2' },
-      code: 'NO_ACTIVE_ACCOUNT',
-      says: 'no WhatsApp account of yours',
-    },
-    {
-      because: 'the account is inactive, even if the template is unknown too',
-      facts: { whatsAppAccount: inactive, template: undefined },
-      code: 'NO_ACTIVE_ACCOUNT',
-      says: 'wa_1 is inactive: deactivated by a user',
-    },
-    ...['PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'SOME_NEW_STATUS'].map((status) => ({
-      because: `the template is ${status}, whatever its values are`,
-      facts: { template: { ...shipped, status } },
-      input: noValues,
-      code: 'TEMPLATE_NOT_FOUND',
-      says: `its status is ${status}`,
-    })),
-    {
-      because: 'a code is addressed to a user ID',
-      facts: { template: login },
-      input: { to: undefined, recipient: 'ES.13491208655302741918', variables: undefined, code: '123456' },
-      code: 'VALIDATION_ERROR',
-      says: 'recipient: ',
-    },
-    {
-      because: 'no send can fill the template',
-      facts: { template: { ...shipped, components: [...shipped.components, { type: 'NEW_PART' }] } },
-      code: 'VALIDATION_ERROR',
-      says: 'template: order_shipped (en) cannot be sent: it has a component of type NEW_PART, which Waybill does not know.',
-    },
-  ])('because $because', ({ facts = {}, input, code, says }) => {
+  test.each(
+    Object.entries<{ facts?: Partial<SendFacts>; input?: Partial<SendMessageRequest>; code: string; says: string }>({
+      'no account is the default': { facts: none, code: 'NO_ACTIVE_ACCOUNT', says: 'No default WhatsApp account' },
+      'the named account is not of the caller': {
+        facts: none,
+        input: { accountId: 'wa_2' },
+        code: 'NO_ACTIVE_ACCOUNT',
+        says: 'no WhatsApp account of yours',
+      },
+      'the account is inactive, even if the template is unknown too': {
+        facts: { whatsAppAccount: inactive, template: undefined },
+        code: 'NO_ACTIVE_ACCOUNT',
+        says: 'wa_1 is inactive: deactivated by a user',
+      },
+      ...Object.fromEntries(
+        ['PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'SOME_NEW_STATUS'].map((status) => [
+          `the template is ${status}, whatever its values are`,
+          {
+            facts: { template: { ...shipped, status } },
+            input: noValues,
+            code: 'TEMPLATE_NOT_FOUND',
+            says: `its status is ${status}`,
+          },
+        ]),
+      ),
+      'a code is addressed to a user ID': {
+        facts: { template: login },
+        input: { to: undefined, recipient: 'ES.13491208655302741918', variables: undefined, code: '123456' },
+        code: 'VALIDATION_ERROR',
+        says: 'recipient: ',
+      },
+      'no send can fill the template': {
+        facts: { template: { ...shipped, components: [...shipped.components, { type: 'NEW_PART' }] } },
+        code: 'VALIDATION_ERROR',
+        says: 'template: order_shipped (en) cannot be sent: it has a component of type NEW_PART, which Waybill does not know.',
+      },
+    }),
+  )('because %s', (_because, { facts = {}, input, code, says }) => {
     const error = refuse(facts, input)
 
     expect(error.code).toBe(code)

@@ -101,68 +101,58 @@ describe('a managed PostgreSQL', () => {
     expect(session).toEqual({ encrypted: true, client: '/CN=with_cert', name: 'with_cert' })
   })
 
-  test.each([
-    {
-      problem: 'a wrong password',
-      url: () => urlOf({ password: 'hushhush' }),
-      says: 'PostgreSQL rejected the password of user "waybill". Check the password in DATABASE_URL',
-    },
-    {
-      problem: 'no password',
-      url: () => urlOf({ password: '' }),
-      says: 'requires a password, and there is none for user "waybill". Put it into DATABASE_URL',
-    },
-    {
-      problem: 'an unknown host',
-      url: () => urlOf({ host: 'database.invalid' }),
-      says: 'the host name "database.invalid" cannot be resolved. Check the host in DATABASE_URL',
-    },
-    {
-      problem: 'a server without TLS',
-      url: () => `${adminUrl()}?sslmode=require`,
-      says: 'does not support TLS. Enable ssl in PostgreSQL, or set sslmode=disable',
-    },
-    {
-      problem: 'a certificate of an unknown authority',
-      url: () => urlOf({ query: '?sslmode=require' }),
-      says: 'is not trusted. Add sslrootcert=FILE with the certificate authority of your provider',
-    },
-    {
-      problem: 'a certificate of another authority',
-      url: () => urlOf({ query: `?sslmode=verify-ca&sslrootcert=${otherCa}` }),
-      says: 'is not trusted. Add sslrootcert=FILE',
-    },
-    {
-      problem: 'a certificate for another host name',
-      url: () => urlOf({ host: '127.0.0.1', query: `?sslmode=require&sslrootcert=${ca}` }),
-      says: 'was issued for another host name. Use the host name of the certificate in DATABASE_URL',
-    },
-    {
-      problem: 'a missing database',
-      url: () => urlOf({ database: 'nowhere' }),
-      says: 'Create it (CREATE DATABASE "nowhere"), or correct the name in DATABASE_URL',
-    },
-    {
-      problem: 'a user that needs TLS',
-      url: () => urlOf({ user: 'rotated', password: 'first' }),
-      says: 'requires TLS. Add sslmode=verify-full to DATABASE_URL',
-    },
-    {
-      problem: 'a user that needs a client certificate',
-      url: () => urlOf({ user: 'with_cert', query: `?sslmode=require&sslrootcert=${ca}` }),
-      says: 'requires a client certificate. Add sslcert=FILE and sslkey=FILE',
-    },
-    {
-      problem: 'a client certificate of another authority',
-      url: () => urlOf({ query: `?sslrootcert=${ca}&sslcert=${foreignClient.cert}&sslkey=${foreignClient.key}` }),
-      says: 'Check sslcert, sslkey and sslrootcert in DATABASE_URL',
-    },
-    {
-      problem: 'a key of another certificate',
-      url: () => urlOf({ query: `?sslrootcert=${ca}&sslcert=${client.cert}&sslkey=${foreignClient.key}` }),
-      says: 'Check sslcert, sslkey and sslrootcert in DATABASE_URL',
-    },
-  ])('explains $problem at the start', async ({ url, says }) => {
+  test.each(
+    Object.entries({
+      'a wrong password': {
+        url: () => urlOf({ password: 'hushhush' }),
+        says: 'PostgreSQL rejected the password of user "waybill". Check the password in DATABASE_URL',
+      },
+      'no password': {
+        url: () => urlOf({ password: '' }),
+        says: 'requires a password, and there is none for user "waybill". Put it into DATABASE_URL',
+      },
+      'an unknown host': {
+        url: () => urlOf({ host: 'database.invalid' }),
+        says: 'the host name "database.invalid" cannot be resolved. Check the host in DATABASE_URL',
+      },
+      'a server without TLS': {
+        url: () => `${adminUrl()}?sslmode=require`,
+        says: 'does not support TLS. Enable ssl in PostgreSQL, or set sslmode=disable',
+      },
+      'a certificate of an unknown authority': {
+        url: () => urlOf({ query: '?sslmode=require' }),
+        says: 'is not trusted. Add sslrootcert=FILE with the certificate authority of your provider',
+      },
+      'a certificate of another authority': {
+        url: () => urlOf({ query: `?sslmode=verify-ca&sslrootcert=${otherCa}` }),
+        says: 'is not trusted. Add sslrootcert=FILE',
+      },
+      'a certificate for another host name': {
+        url: () => urlOf({ host: '127.0.0.1', query: `?sslmode=require&sslrootcert=${ca}` }),
+        says: 'was issued for another host name. Use the host name of the certificate in DATABASE_URL',
+      },
+      'a missing database': {
+        url: () => urlOf({ database: 'nowhere' }),
+        says: 'Create it (CREATE DATABASE "nowhere"), or correct the name in DATABASE_URL',
+      },
+      'a user that needs TLS': {
+        url: () => urlOf({ user: 'rotated', password: 'first' }),
+        says: 'requires TLS. Add sslmode=verify-full to DATABASE_URL',
+      },
+      'a user that needs a client certificate': {
+        url: () => urlOf({ user: 'with_cert', query: `?sslmode=require&sslrootcert=${ca}` }),
+        says: 'requires a client certificate. Add sslcert=FILE and sslkey=FILE',
+      },
+      'a client certificate of another authority': {
+        url: () => urlOf({ query: `?sslrootcert=${ca}&sslcert=${foreignClient.cert}&sslkey=${foreignClient.key}` }),
+        says: 'Check sslcert, sslkey and sslrootcert in DATABASE_URL',
+      },
+      'a key of another certificate': {
+        url: () => urlOf({ query: `?sslrootcert=${ca}&sslcert=${client.cert}&sslkey=${foreignClient.key}` }),
+        says: 'Check sslcert, sslkey and sslrootcert in DATABASE_URL',
+      },
+    }),
+  )('explains %s at the start', async (_problem, { url, says }) => {
     const environment = { DATABASE_URL: url(), WAYBILL_SECRET_KEY: secretKey, LOG_LEVEL: 'silent' }
 
     const { exitCode, stderr } = await runHere(['migrate'], environment)

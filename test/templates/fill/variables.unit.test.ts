@@ -19,106 +19,86 @@ const plain = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text
 const named = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{first_name}}, {{order}}.' }] }
 
 interface Case {
-  because: string
   template: TemplateText
   variables: Record<string, string>
   problems: string[]
 }
 
-test.each<Case>([
-  { because: 'all are present', template: shipped, variables: { '1': 'Ada', '2': 'WB-1' }, problems: [] },
-  { because: 'none is needed', template: plain, variables: {}, problems: [] },
-  { because: 'keys are names', template: named, variables: { first_name: 'Ada', order: 'WB-1' }, problems: [] },
-  {
-    because: 'one is missing',
-    template: shipped,
-    variables: { '1': 'Ada' },
-    problems: ['"2" is missing; it fills {{2}}'],
-  },
-  {
-    because: 'a number is not a name',
-    template: named,
-    variables: { '1': 'Ada', order: 'x' },
-    problems: [
-      '"first_name" is missing; it fills {{first_name}}',
-      'the template takes "first_name", "order"; remove "1"',
-    ],
-  },
-  {
-    because: 'there is an extra one',
-    template: shipped,
-    variables: { '1': 'Ada', '2': 'x', '3': 'y' },
-    problems: ['the template takes "1", "2"; remove "3"'],
-  },
-  {
-    because: 'the template has none',
-    template: plain,
-    variables: { '1': 'Ada' },
-    problems: ['the template takes no variables; remove "1"'],
-  },
-  { because: 'it is empty', template: shipped, variables: { '1': '', '2': 'x' }, problems: ['"1" must not be empty'] },
-  {
-    because: 'it is blank',
-    template: shipped,
-    variables: { '1': '  ', '2': 'x' },
-    problems: ['"1" must not be empty'],
-  },
-  {
-    because: 'it contains a newline',
-    template: shipped,
-    variables: { '1': 'a\nb', '2': 'x' },
-    problems: ['"1" must not contain a line break'],
-  },
-  ...['a\rb', 'a\u2028b', 'a\u2029b', 'a\n'].map((value) => ({
-    because: `${JSON.stringify(value)} contains a line break`,
-    template: shipped,
-    variables: { '1': value, '2': 'x' },
-    problems: ['"1" must not contain a line break'],
-  })),
-  {
-    because: 'it contains a NUL character',
-    template: shipped,
-    variables: { '1': 'a\0b', '2': 'x' },
-    problems: ['"1" must not contain a NUL character'],
-  },
-  {
-    because: 'five are unknown',
-    template: plain,
-    variables: { a: '', b: '', c: '', d: '', e: '' },
-    problems: ['the template takes no variables; remove "a", "b", "c", "d", "e"'],
-  },
-  {
-    because: 'seven are unknown',
-    template: plain,
-    variables: { a: '', b: '', c: '', d: '', e: '', f: '', g: '' },
-    problems: ['the template takes no variables; remove "a", "b", "c", "d", "e" and 2 more'],
-  },
-  {
-    because: 'the name of an unknown one is long',
-    template: plain,
-    variables: { ['x'.repeat(65)]: '' },
-    problems: [`the template takes no variables; remove "${'x'.repeat(64)}"`],
-  },
-  {
-    because: 'several have problems',
-    template: shipped,
-    variables: { '1': '', '3': 'y' },
-    problems: ['"2" is missing; it fills {{2}}', 'the template takes "1", "2"; remove "3"', '"1" must not be empty'],
-  },
-  {
-    because: 'it contains a tab',
-    template: shipped,
-    variables: { '1': 'a\tb', '2': 'x' },
-    problems: ['"1" must not contain a tab'],
-  },
-  { because: 'four spaces are allowed', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
-  {
-    because: 'five spaces are too many',
-    template: shipped,
-    variables: { '1': 'a     b', '2': 'x' },
-    problems: ['"1" must not contain more than four spaces in a row'],
-  },
-])('checks variables: $because', ({ template, variables, problems }) => {
+test.each(
+  Object.entries<Case>({
+    'all are present': { template: shipped, variables: { '1': 'Ada', '2': 'WB-1' }, problems: [] },
+    'none is needed': { template: plain, variables: {}, problems: [] },
+    'keys are names': { template: named, variables: { first_name: 'Ada', order: 'WB-1' }, problems: [] },
+    'one is missing': { template: shipped, variables: { '1': 'Ada' }, problems: ['"2" is missing; it fills {{2}}'] },
+    'a number is not a name': {
+      template: named,
+      variables: { '1': 'Ada', order: 'x' },
+      problems: [
+        '"first_name" is missing; it fills {{first_name}}',
+        'the template takes "first_name", "order"; remove "1"',
+      ],
+    },
+    'there is an extra one': {
+      template: shipped,
+      variables: { '1': 'Ada', '2': 'x', '3': 'y' },
+      problems: ['the template takes "1", "2"; remove "3"'],
+    },
+    'the template has none': {
+      template: plain,
+      variables: { '1': 'Ada' },
+      problems: ['the template takes no variables; remove "1"'],
+    },
+    'it is empty': { template: shipped, variables: { '1': '', '2': 'x' }, problems: ['"1" must not be empty'] },
+    'it is blank': { template: shipped, variables: { '1': '  ', '2': 'x' }, problems: ['"1" must not be empty'] },
+    'it contains a newline': {
+      template: shipped,
+      variables: { '1': 'a\nb', '2': 'x' },
+      problems: ['"1" must not contain a line break'],
+    },
+    ...Object.fromEntries(
+      ['a\rb', 'a\u2028b', 'a\u2029b', 'a\n'].map((value) => [
+        `${JSON.stringify(value)} contains a line break`,
+        { template: shipped, variables: { '1': value, '2': 'x' }, problems: ['"1" must not contain a line break'] },
+      ]),
+    ),
+    'it contains a NUL character': {
+      template: shipped,
+      variables: { '1': 'a\0b', '2': 'x' },
+      problems: ['"1" must not contain a NUL character'],
+    },
+    'five are unknown': {
+      template: plain,
+      variables: { a: '', b: '', c: '', d: '', e: '' },
+      problems: ['the template takes no variables; remove "a", "b", "c", "d", "e"'],
+    },
+    'seven are unknown': {
+      template: plain,
+      variables: { a: '', b: '', c: '', d: '', e: '', f: '', g: '' },
+      problems: ['the template takes no variables; remove "a", "b", "c", "d", "e" and 2 more'],
+    },
+    'the name of an unknown one is long': {
+      template: plain,
+      variables: { ['x'.repeat(65)]: '' },
+      problems: [`the template takes no variables; remove "${'x'.repeat(64)}"`],
+    },
+    'several have problems': {
+      template: shipped,
+      variables: { '1': '', '3': 'y' },
+      problems: ['"2" is missing; it fills {{2}}', 'the template takes "1", "2"; remove "3"', '"1" must not be empty'],
+    },
+    'it contains a tab': {
+      template: shipped,
+      variables: { '1': 'a\tb', '2': 'x' },
+      problems: ['"1" must not contain a tab'],
+    },
+    'four spaces are allowed': { template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
+    'five spaces are too many': {
+      template: shipped,
+      variables: { '1': 'a     b', '2': 'x' },
+      problems: ['"1" must not contain more than four spaces in a row'],
+    },
+  }),
+)('checks variables: %s', (_because, { template, variables, problems }) => {
   expect(findVariableProblems(template, variables).map(formatProblem)).toEqual(problems)
 })
 

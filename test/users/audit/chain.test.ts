@@ -132,7 +132,6 @@ test.each(['"', '\\', 'a\nb', '\u{1f600}', '\ud800', 'a\0b', '\u2028', ' x ', '[
 )
 
 interface Tampering {
-  how: string
   statements: string[]
   brokenAt: number
   reason?: RegExp
@@ -140,29 +139,29 @@ interface Tampering {
 
 /** Each case starts with six entries of an account; `$account` is replaced by its ID. */
 const entry3 = `where account_id = '$account' and sequence = 3`
-const tamperings: Tampering[] = [
-  ...[
-    `id = 'aud_forged'`,
-    `outcome = 'refused'`,
-    `start_sequence = 1`,
-    `who = 'mallory@example.com'`,
-    `what = 'did nothing'`,
-    `address = '203.0.113.9'`,
-    `created_at = created_at + interval '1 millisecond'`,
-    `created_at = 'infinity'`,
-    `fact = '{}'`,
-    `hash_version = 1`,
-    `key_id = 'other'`,
-    `hash = decode(repeat('00', 32), 'hex')`,
-    `hash = '\\x'`,
-    `mac = decode(repeat('00', 32), 'hex')`,
-  ].map((change) => ({
-    how: `an entry gets ${change}`,
-    statements: [`update audit_entries set ${change} ${entry3}`],
-    brokenAt: 3,
-  })),
-  {
-    how: 'the hash of a changed entry is recomputed',
+const tamperings: Record<string, Tampering> = {
+  ...Object.fromEntries(
+    [
+      `id = 'aud_forged'`,
+      `outcome = 'refused'`,
+      `start_sequence = 1`,
+      `who = 'mallory@example.com'`,
+      `what = 'did nothing'`,
+      `address = '203.0.113.9'`,
+      `created_at = created_at + interval '1 millisecond'`,
+      `created_at = 'infinity'`,
+      `fact = '{}'`,
+      `hash_version = 1`,
+      `key_id = 'other'`,
+      `hash = decode(repeat('00', 32), 'hex')`,
+      `hash = '\\x'`,
+      `mac = decode(repeat('00', 32), 'hex')`,
+    ].map((change) => [
+      `an entry gets ${change}`,
+      { statements: [`update audit_entries set ${change} ${entry3}`], brokenAt: 3 },
+    ]),
+  ),
+  'the hash of a changed entry is recomputed': {
     statements: [
       `update audit_entries set what = 'did nothing' ${entry3}`,
       `update audit_entries target set hash = sha256(
@@ -175,9 +174,8 @@ const tamperings: Tampering[] = [
     brokenAt: 3,
     reason: /HMAC does not match/,
   },
-  { how: 'an entry in the middle is deleted', statements: [`delete from audit_entries ${entry3}`], brokenAt: 3 },
-  {
-    how: 'an entry is deleted and those after it are renumbered',
+  'an entry in the middle is deleted': { statements: [`delete from audit_entries ${entry3}`], brokenAt: 3 },
+  'an entry is deleted and those after it are renumbered': {
     statements: [
       `delete from audit_entries ${entry3}`,
       `update audit_entries set sequence = -sequence where account_id = '$account' and sequence > 3`,
@@ -186,13 +184,11 @@ const tamperings: Tampering[] = [
     ],
     brokenAt: 3,
   },
-  {
-    how: 'the first entries are deleted',
+  'the first entries are deleted': {
     statements: [`delete from audit_entries where account_id = '$account' and sequence <= 2`],
     brokenAt: 1,
   },
-  {
-    how: 'the first entries are deleted and declared expired',
+  'the first entries are deleted and declared expired': {
     statements: [
       `update audit_chains set expired_sequence = 2, expired_hash =
         (select hash from audit_entries where account_id = '$account' and sequence = 2) where account_id = '$account'`,
@@ -201,14 +197,12 @@ const tamperings: Tampering[] = [
     brokenAt: 6,
     reason: /HMAC of the head/,
   },
-  {
-    how: 'the last entries are deleted',
+  'the last entries are deleted': {
     statements: [`delete from audit_entries where account_id = '$account' and sequence > 4`],
     brokenAt: 5,
     reason: /entries 5 to 6 are missing/,
   },
-  {
-    how: 'the last entries are deleted and the head is set back',
+  'the last entries are deleted and the head is set back': {
     statements: [
       `delete from audit_entries where account_id = '$account' and sequence > 4`,
       `update audit_chains set sequence = 4, hash =
@@ -217,14 +211,12 @@ const tamperings: Tampering[] = [
     brokenAt: 4,
     reason: /HMAC of the head/,
   },
-  {
-    how: 'the head is deleted',
+  'the head is deleted': {
     statements: [`delete from audit_chains where account_id = '$account'`],
     brokenAt: 6,
     reason: /head of the chain is missing/,
   },
-  {
-    how: 'two entries are swapped',
+  'two entries are swapped': {
     statements: [
       `update audit_entries set sequence = -3 ${entry3}`,
       `update audit_entries set sequence = 3 where account_id = '$account' and sequence = 4`,
@@ -232,31 +224,28 @@ const tamperings: Tampering[] = [
     ],
     brokenAt: 3,
   },
-  {
-    how: 'a copy of an entry is appended',
+  'a copy of an entry is appended': {
     statements: [
       `insert into audit_entries select account_id, 7, start_sequence, id, outcome, who, what, address, created_at, key_id, hash, mac
         from audit_entries ${entry3}`,
     ],
     brokenAt: 7,
   },
-  {
-    how: 'an entry is inserted at the front',
+  'an entry is inserted at the front': {
     statements: [
       `insert into audit_entries select account_id, 0, start_sequence, id, outcome, who, what, address, created_at, key_id, hash, mac
         from audit_entries ${entry3}`,
     ],
     brokenAt: 0,
   },
-  {
-    how: 'the key of the audit log is replaced by another ciphertext',
+  'the key of the audit log is replaced by another ciphertext': {
     statements: [`update audit_keys set key_encrypted = 'v1.' || repeat('0', 60)`],
     brokenAt: 1,
     reason: /no key of WAYBILL_SECRET_KEY decrypts/,
   },
-]
+}
 
-test.each(tamperings)('detects that $how', async ({ statements, brokenAt, reason = /./ }) => {
+test.each(Object.entries(tamperings))('detects that %s', async (_how, { statements, brokenAt, reason = /./ }) => {
   const accountId = await accountWithActions(3)
   expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 6 })
   const keys = await deps.db.selectFrom('audit_keys').selectAll().execute()

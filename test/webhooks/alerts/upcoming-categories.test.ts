@@ -237,28 +237,21 @@ test('reports a completed change without an announcement as such', async () => {
   expect((await readDashboard()).alerts).toEqual([])
 })
 
-test.each([
-  {
-    how: 'the list shows',
-    remove: async () => {
+test.each(
+  Object.entries({
+    'the list shows': async () => {
       server.simulator.templatesOf(account.wabaId).remove('order_shipped', 'en')
       now = new Date(Date.now() + 60_000)
       await sync()
     },
-  },
-  {
-    how: 'a callback says',
-    remove: () =>
+    'a callback says': () =>
       post(server, changeCallback(account.wabaId, 'message_template_status_update', { event: 'DELETED', ...about })),
-  },
-  {
-    how: 'a user requests',
-    remove: async () => {
+    'a user requests': async () => {
       await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
       await account.post('/api/v1/template/delete', { name: 'order_shipped', language: 'en' })
     },
-  },
-])('ends an announcement when $how that the template is deleted', async ({ remove }) => {
+  }),
+)('ends an announcement when %s that the template is deleted', async (_how, remove) => {
   await receiveAndAnnounce(announcement)
   await remove()
   await announce()

@@ -48,190 +48,179 @@ const app = { packageName: 'com.example.luckyshrub', signatureHash: 'K8a/AINcGX7
 const shop = { text: 'Shop', url: 'https://example.com/{{1}}' }
 
 interface Row {
-  kind: string
   ours: object
   theirs: object[]
   category?: string
   parameterFormat?: string
 }
 
-test.each<Row>([
-  { kind: 'a body', ours: { body: plain }, theirs: [plainOfOther] },
-  { kind: 'a numbered variable', ours: { body: pablo }, theirs: [pabloOfOther] },
-  {
-    kind: 'named variables',
-    ours: { body: { text: 'Hello {{first_name}}.', examples: { first_name: 'Pablo' } } },
-    theirs: [
-      {
-        type: 'BODY',
-        text: 'Hello {{first_name}}.',
-        example: { bodyTextNamedParams: [{ paramName: 'first_name', example: 'Pablo' }] },
-      },
-    ],
-    parameterFormat: 'NAMED',
-  },
-  {
-    kind: 'a header variable and a footer',
-    ours: { header: { format: 'TEXT', text: 'Starts {{1}}!', example: 'May 1' }, body: plain, footer: 'Lucky Shrub' },
-    theirs: [
-      { type: 'HEADER', format: 'TEXT', text: 'Starts {{1}}!', example: { headerText: ['May 1'] } },
-      plainOfOther,
-      { type: 'FOOTER', text: 'Lucky Shrub' },
-    ],
-  },
-  ...['IMAGE', 'VIDEO', 'DOCUMENT'].map((format) => ({
-    kind: `a header of format ${format}`,
-    ours: { header: { format, sample }, body: plain },
-    theirs: [mediaOfOther(format), plainOfOther],
-  })),
-  {
-    kind: 'a location',
-    ours: { header: { format: 'LOCATION' }, body: plain },
-    theirs: [{ type: 'HEADER', format: 'LOCATION' }, plainOfOther],
-  },
-  {
-    kind: 'buttons of several kinds',
-    ours: {
-      body: plain,
-      buttons: [
-        { type: 'QUICK_REPLY', text: 'Yes' },
-        { type: 'URL', ...shop, example: 'cactus' },
-        { type: 'PHONE_NUMBER', text: 'Call', phoneNumber: '+15550051310' },
-        { type: 'COPY_CODE', example: 'SPRING9' },
+test.each(
+  Object.entries<Row>({
+    'a body': { ours: { body: plain }, theirs: [plainOfOther] },
+    'a numbered variable': { ours: { body: pablo }, theirs: [pabloOfOther] },
+    'named variables': {
+      ours: { body: { text: 'Hello {{first_name}}.', examples: { first_name: 'Pablo' } } },
+      theirs: [
+        {
+          type: 'BODY',
+          text: 'Hello {{first_name}}.',
+          example: { bodyTextNamedParams: [{ paramName: 'first_name', example: 'Pablo' }] },
+        },
+      ],
+      parameterFormat: 'NAMED',
+    },
+    'a header variable and a footer': {
+      ours: { header: { format: 'TEXT', text: 'Starts {{1}}!', example: 'May 1' }, body: plain, footer: 'Lucky Shrub' },
+      theirs: [
+        { type: 'HEADER', format: 'TEXT', text: 'Starts {{1}}!', example: { headerText: ['May 1'] } },
+        plainOfOther,
+        { type: 'FOOTER', text: 'Lucky Shrub' },
       ],
     },
-    theirs: [
-      plainOfOther,
-      buttonsOfOther(
-        { type: 'QUICK_REPLY', text: 'Yes' },
-        { type: 'URL', ...shop, example: ['cactus'] },
-        { type: 'PHONE_NUMBER', text: 'Call', phoneNumber: '+15550051310' },
-        { type: 'COPY_CODE', example: 'SPRING9' },
-      ),
-    ],
-  },
-  {
-    kind: 'a flow',
-    ours: {
-      body: plain,
-      buttons: [{ type: 'FLOW', text: 'Start', flowId: '1', flowAction: 'navigate', navigateScreen: 'A' }],
+    ...Object.fromEntries(
+      ['IMAGE', 'VIDEO', 'DOCUMENT'].map((format) => [
+        `a header of format ${format}`,
+        { ours: { header: { format, sample }, body: plain }, theirs: [mediaOfOther(format), plainOfOther] },
+      ]),
+    ),
+    'a location': {
+      ours: { header: { format: 'LOCATION' }, body: plain },
+      theirs: [{ type: 'HEADER', format: 'LOCATION' }, plainOfOther],
     },
-    theirs: [
-      plainOfOther,
-      buttonsOfOther({ type: 'FLOW', text: 'Start', flowId: '1', flowAction: 'navigate', navigateScreen: 'A' }),
-    ],
-  },
-  {
-    kind: 'a catalogue',
-    ours: { body: plain, buttons: [{ type: 'CATALOG' }] },
-    theirs: [plainOfOther, buttonsOfOther({ type: 'CATALOG', text: 'View catalog' })],
-  },
-  {
-    kind: 'several products',
-    ours: { body: plain, buttons: [{ type: 'MPM' }] },
-    theirs: [plainOfOther, buttonsOfOther({ type: 'MPM', text: 'View items' })],
-  },
-  {
-    kind: 'one product',
-    ours: { header: { format: 'PRODUCT' }, body: plain, buttons: [{ type: 'SPM' }] },
-    theirs: [{ type: 'HEADER', format: 'PRODUCT' }, plainOfOther, buttonsOfOther({ type: 'SPM', text: 'View' })],
-  },
-  {
-    kind: 'a limited-time offer',
-    ours: {
-      header: { format: 'IMAGE', sample },
-      body: plain,
-      limitedTimeOffer: { text: 'Ends soon!', expires: true },
-      buttons: [{ type: 'URL', ...shop, example: 'cactus' }],
-    },
-    theirs: [
-      mediaOfOther('IMAGE'),
-      { type: 'LIMITED_TIME_OFFER', limitedTimeOffer: { text: 'Ends soon!', hasExpiration: true } },
-      plainOfOther,
-      buttonsOfOther({ type: 'URL', ...shop, example: ['cactus'] }),
-    ],
-  },
-  {
-    kind: 'cards with pictures',
-    ours: {
-      body: pablo,
-      cards: ['succulent', 'cactus'].map((example) => ({
-        header: { format: 'IMAGE', sample },
+    'buttons of several kinds': {
+      ours: {
+        body: plain,
         buttons: [
-          { type: 'QUICK_REPLY', text: 'More' },
-          { type: 'URL', ...shop, example },
+          { type: 'QUICK_REPLY', text: 'Yes' },
+          { type: 'URL', ...shop, example: 'cactus' },
+          { type: 'PHONE_NUMBER', text: 'Call', phoneNumber: '+15550051310' },
+          { type: 'COPY_CODE', example: 'SPRING9' },
         ],
-      })),
+      },
+      theirs: [
+        plainOfOther,
+        buttonsOfOther(
+          { type: 'QUICK_REPLY', text: 'Yes' },
+          { type: 'URL', ...shop, example: ['cactus'] },
+          { type: 'PHONE_NUMBER', text: 'Call', phoneNumber: '+15550051310' },
+          { type: 'COPY_CODE', example: 'SPRING9' },
+        ),
+      ],
     },
-    theirs: [
-      pabloOfOther,
-      {
-        type: 'CAROUSEL',
+    'a flow': {
+      ours: {
+        body: plain,
+        buttons: [{ type: 'FLOW', text: 'Start', flowId: '1', flowAction: 'navigate', navigateScreen: 'A' }],
+      },
+      theirs: [
+        plainOfOther,
+        buttonsOfOther({ type: 'FLOW', text: 'Start', flowId: '1', flowAction: 'navigate', navigateScreen: 'A' }),
+      ],
+    },
+    'a catalogue': {
+      ours: { body: plain, buttons: [{ type: 'CATALOG' }] },
+      theirs: [plainOfOther, buttonsOfOther({ type: 'CATALOG', text: 'View catalog' })],
+    },
+    'several products': {
+      ours: { body: plain, buttons: [{ type: 'MPM' }] },
+      theirs: [plainOfOther, buttonsOfOther({ type: 'MPM', text: 'View items' })],
+    },
+    'one product': {
+      ours: { header: { format: 'PRODUCT' }, body: plain, buttons: [{ type: 'SPM' }] },
+      theirs: [{ type: 'HEADER', format: 'PRODUCT' }, plainOfOther, buttonsOfOther({ type: 'SPM', text: 'View' })],
+    },
+    'a limited-time offer': {
+      ours: {
+        header: { format: 'IMAGE', sample },
+        body: plain,
+        limitedTimeOffer: { text: 'Ends soon!', expires: true },
+        buttons: [{ type: 'URL', ...shop, example: 'cactus' }],
+      },
+      theirs: [
+        mediaOfOther('IMAGE'),
+        { type: 'LIMITED_TIME_OFFER', limitedTimeOffer: { text: 'Ends soon!', hasExpiration: true } },
+        plainOfOther,
+        buttonsOfOther({ type: 'URL', ...shop, example: ['cactus'] }),
+      ],
+    },
+    'cards with pictures': {
+      ours: {
+        body: pablo,
         cards: ['succulent', 'cactus'].map((example) => ({
-          components: [
-            mediaOfOther('IMAGE'),
-            buttonsOfOther({ type: 'QUICK_REPLY', text: 'More' }, { type: 'URL', ...shop, example: [example] }),
+          header: { format: 'IMAGE', sample },
+          buttons: [
+            { type: 'QUICK_REPLY', text: 'More' },
+            { type: 'URL', ...shop, example },
           ],
         })),
       },
-    ],
-  },
-  {
-    kind: 'cards with products',
-    ours: { body: pablo, cards: [1, 2].map(() => ({ header: { format: 'PRODUCT' }, buttons: [{ type: 'SPM' }] })) },
-    theirs: [
-      pabloOfOther,
-      {
-        type: 'CAROUSEL',
-        cards: [1, 2].map(() => ({
-          components: [{ type: 'HEADER', format: 'PRODUCT' }, buttonsOfOther({ type: 'SPM', text: 'View' })],
-        })),
-      },
-    ],
-  },
-  {
-    kind: 'a code to copy',
-    category: 'AUTHENTICATION',
-    ours: {
-      authentication: {
-        otpType: 'COPY_CODE',
-        addSecurityRecommendation: true,
-        expirationMinutes: 5,
-        text: 'Copy Code',
-      },
+      theirs: [
+        pabloOfOther,
+        {
+          type: 'CAROUSEL',
+          cards: ['succulent', 'cactus'].map((example) => ({
+            components: [
+              mediaOfOther('IMAGE'),
+              buttonsOfOther({ type: 'QUICK_REPLY', text: 'More' }, { type: 'URL', ...shop, example: [example] }),
+            ],
+          })),
+        },
+      ],
     },
-    theirs: [
-      { type: 'BODY', addSecurityRecommendation: true },
-      { type: 'FOOTER', codeExpirationMinutes: 5 },
-      buttonsOfOther({ type: 'OTP', otpType: 'COPY_CODE', text: 'Copy Code' }),
-    ],
-  },
-  {
-    kind: 'a one-tap code',
-    category: 'AUTHENTICATION',
-    ours: {
-      authentication: {
-        otpType: 'ONE_TAP',
-        addSecurityRecommendation: true,
-        text: 'Copy Code',
-        autofillText: 'Autofill',
-        apps: [app],
-      },
+    'cards with products': {
+      ours: { body: pablo, cards: [1, 2].map(() => ({ header: { format: 'PRODUCT' }, buttons: [{ type: 'SPM' }] })) },
+      theirs: [
+        pabloOfOther,
+        {
+          type: 'CAROUSEL',
+          cards: [1, 2].map(() => ({
+            components: [{ type: 'HEADER', format: 'PRODUCT' }, buttonsOfOther({ type: 'SPM', text: 'View' })],
+          })),
+        },
+      ],
     },
-    theirs: [
-      { type: 'BODY', addSecurityRecommendation: true },
-      buttonsOfOther({
-        type: 'OTP',
-        otpType: 'ONE_TAP',
-        text: 'Copy Code',
-        autofillText: 'Autofill',
-        supportedApps: [app],
-      }),
-    ],
-  },
-])(
-  'Waybill and @kapso/whatsapp-cloud-api create the same template with $kind',
-  async ({ ours, theirs, category = 'MARKETING', parameterFormat = 'POSITIONAL' }) => {
+    'a code to copy': {
+      category: 'AUTHENTICATION',
+      ours: {
+        authentication: {
+          otpType: 'COPY_CODE',
+          addSecurityRecommendation: true,
+          expirationMinutes: 5,
+          text: 'Copy Code',
+        },
+      },
+      theirs: [
+        { type: 'BODY', addSecurityRecommendation: true },
+        { type: 'FOOTER', codeExpirationMinutes: 5 },
+        buttonsOfOther({ type: 'OTP', otpType: 'COPY_CODE', text: 'Copy Code' }),
+      ],
+    },
+    'a one-tap code': {
+      category: 'AUTHENTICATION',
+      ours: {
+        authentication: {
+          otpType: 'ONE_TAP',
+          addSecurityRecommendation: true,
+          text: 'Copy Code',
+          autofillText: 'Autofill',
+          apps: [app],
+        },
+      },
+      theirs: [
+        { type: 'BODY', addSecurityRecommendation: true },
+        buttonsOfOther({
+          type: 'OTP',
+          otpType: 'ONE_TAP',
+          text: 'Copy Code',
+          autofillText: 'Autofill',
+          supportedApps: [app],
+        }),
+      ],
+    },
+  }),
+)(
+  'Waybill and @kapso/whatsapp-cloud-api create the same template with %s',
+  async (_kind, { ours, theirs, category = 'MARKETING', parameterFormat = 'POSITIONAL' }) => {
     const definition = TemplateDefinition.parse({ ...start, category, ...ours })
     const body = await post({ ...start, category, parameterFormat, components: theirs } as Input)
 
