@@ -36,7 +36,6 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       'test/platform/db/managed.test.ts',
       'test/platform/db/migrate/migrate.databases.test.ts',
       'test/platform/db/session.test.ts',
-      'test/upgrade/beside.ts',
       'test/upgrade/migrations.test.ts',
       // It ends when its process does.
       'test/package/server.ts',

@@ -3,6 +3,17 @@
  * empty handler. `database <upstream URL>`: the complete send with fixed results for each statement.
  */
 import { randomBytes } from 'node:crypto'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely'
+import type { Database } from '../../src/platform/db/schema.ts'
+import { nameOf } from '../../src/platform/db/statement.ts'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { accessTokenPurpose } from '../../src/whatsapp-accounts/secrets.ts'
 import { buildApp } from '../../src/app.ts'
@@ -11,7 +22,41 @@ import { apiHandlers } from '../../src/http/api/handlers.ts'
 import { createServer } from '../../src/http/server.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { templateComponents } from './example.ts'
-import { each, listOf, openNoDatabase } from './no-database.ts'
+
+/** The rows that PostgreSQL would return for these parameters. */
+type Answer = (parameters: readonly unknown[]) => object[]
+
+/** A database stub that returns fixed rows for each named statement, and no rows for any other. */
+function openNoDatabase(responses: Readonly<Record<string, Answer>>): Kysely<Database> {
+  const response = ({ sql, parameters }: CompiledQuery) => responses[nameOf(sql) ?? '']?.(parameters) ?? []
+  const connection: DatabaseConnection = {
+    // Kysely leaves the row type to each dialect.
+    executeQuery: async <R>(query: CompiledQuery) => ({ rows: response(query) as R[] }),
+    streamQuery: () => {
+      throw new Error('streaming is not supported')
+    },
+  }
+  return new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: () => Promise.resolve(connection) }),
+    },
+  })
+}
+
+/** For a batched statement: the same row for each item, under its index. */
+function each(row: object): Answer {
+  return ([questions]) => listOf(questions).map((_, index) => ({ ...row, n: index + 1 }))
+}
+
+/** A parameter that holds a value for each item. */
+function listOf(parameter: unknown): unknown[] {
+  if (typeof parameter === 'string') return parameter.slice(1, -1).split(',')
+  if (!Array.isArray(parameter)) throw new Error('expected a list parameter: the statement has changed')
+  return parameter
+}
 
 const [part, upstreamUrl = 'http://127.0.0.1:1'] = process.argv.slice(2)
 

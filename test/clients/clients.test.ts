@@ -1,10 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Check, checks, prepareScenario } from './scenario.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { clients } from './clients.ts'
-import { type Row, writeTable } from './matrix.ts'
-import { checks, prepareScenario } from './scenario.ts'
 import { reportMissing } from '../support/process.ts'
 import { listMissing, run } from './tools.ts'
+
+/** The result of a run for one client. */
+interface Row {
+  language: string
+  generator: string
+  document: string
+  failed: readonly string[]
+  lacks: Partial<Record<Check, string>>
+}
+
+const guide = path.resolve(import.meta.dirname, '../../docs/contributing/testing.md')
+const block = /(<!-- measured:clients -->\n\n)([^]*?)(\n\n<!-- \/measured:clients -->)/
+
+/** Replaces the table in the guide. Needs every toolchain: a client that did not run has no row. */
+async function writeTable(rows: readonly Row[]): Promise<void> {
+  const text = await readFile(guide, 'utf8')
+  await writeFile(
+    guide,
+    text.replace(block, (_, before: string, __, after: string) => before + print(rows) + after),
+  )
+}
+
+function print(rows: readonly Row[]): string {
+  const head = ['Language', 'Generator', 'OpenAPI', ...checks]
+  return [head, head.map(() => '-'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function toCells({ language, generator, document, failed, lacks }: Row): string[] {
+  const results = checks.map((check) => (failed.includes(check) ? `no: it ${lacks[check] ?? 'fails'}` : 'yes'))
+  return [language, generator, document, ...results]
+}
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,14 +1,42 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDebianRoot, findCommand, installNode, networkVariables } from '../support/debian.ts'
+import { type IsolatedProcess, isolateRoot } from '../support/isolated-root.ts'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { freePort } from '../support/postgres.ts'
-import type { IsolatedProcess } from '../support/isolated-root.ts'
-import { createMachine, type Machine } from './machine.ts'
+
+const login = { HOME: '/root', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+
+/** A minimal Debian with the Node and the npm of this machine, in a folder. */
+interface Machine {
+  root: string
+  /** Starts a shell command in a folder of the machine. */
+  start: (folder: string, command: string) => IsolatedProcess
+  /** Ends all processes of the machine and deletes it. */
+  remove: () => Promise<void>
+}
+
+async function createMachine(): Promise<Machine> {
+  const root = await mkdtemp(path.join(tmpdir(), 'waybill-machine-'))
+  await createDebianRoot(root)
+  await installNode(root, await findCommand('node'))
+  const isolated = await isolateRoot(root)
+  const environment = { ...login, ...networkVariables() }
+  return {
+    root,
+    start: (folder, command) => isolated.start(['sh', '-c', command], { folder, environment }),
+    remove: async () => {
+      await isolated.stop()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
 
 const repository = path.resolve(import.meta.dirname, '../..')
 /** With this file name, the suite also runs `npm test` and writes its JSON report there. */

@@ -3,11 +3,40 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openShopDashboard, type ShopDashboard } from './open-dashboard.ts'
-import { gallerySchemes, galleryWidths, nameFile, writeGuide } from './guide.ts'
 import { galleryPages } from './pages.ts'
+import { openShopDashboard, type ShopDashboard } from './open-dashboard.ts'
 import { quantize } from './quantize.ts'
 import { now } from './shop.ts'
+
+const galleryWidths = [1440, 1280, 390] as const
+const gallerySchemes = ['light', 'dark'] as const
+type Width = (typeof galleryWidths)[number]
+type Scheme = (typeof gallerySchemes)[number]
+
+function nameFile(name: string, width: Width, scheme: Scheme): string {
+  return `${name}-${width}-${scheme}.webp`
+}
+
+/** The page that shows the pictures. */
+function writeGuide(): string {
+  const parts = galleryPages.map(({ name, title }) => {
+    const url = (width: Width, scheme: Scheme) => nameFile(name, width, scheme)
+    const show = (width: Width, scheme: Scheme) => `![${title}, ${width} px, ${scheme}](${url(width, scheme)})`
+    return [
+      `## ${title}`,
+      show(1440, 'light'),
+      show(1440, 'dark'),
+      `${show(390, 'light')} ${show(390, 'dark')}`,
+      `At 1280 px: [light](${url(1280, 'light')}), [dark](${url(1280, 'dark')})`,
+    ].join('\n\n')
+  })
+  return `${introduction}\n\n${parts.join('\n\n')}\n`
+}
+
+const introduction = `# Dashboard gallery
+
+Every page of the dashboard at three widths in both colour schemes, with the data of an invented shop. To
+review them, use the [checklist](../../docs/contributing/testing.md#review-the-dashboard-design).`
 
 /**
  * Takes the pictures of the gallery: each page at three widths in both colour schemes. `npm run gallery -- -t messages`

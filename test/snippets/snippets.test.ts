@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward, type ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
@@ -8,6 +8,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, type ExpectStatic, test } from 'vitest'
+import { contents } from '../../src/http/docs/site/contents.ts'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { webhooks } from '../../contracts/events.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
@@ -16,8 +17,35 @@ import { pdf, postForm, startFileServer } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { reportMissing } from '../support/process.ts'
 import { document, pythonCommand, run as runTool } from '../clients/tools.ts'
-import { listSnippets, type Snippet } from './extract.ts'
 import { findMissing, type Program, start, toolchains } from './toolchains.ts'
+
+/** A code block of a guide, with its position. */
+interface Snippet {
+  guide: string
+  line: number
+  language: string
+  /** What the snippet does, from `run=` in its info string; undefined if it is not run. */
+  run: string | undefined
+  code: string
+}
+
+/** The guides that integrators read. */
+const groups = new Set(['Get started', 'Guides', 'Reference', 'Migrate'])
+
+/** In the order in which a reader meets them, from the README to the last guide. */
+function listSnippets(): Snippet[] {
+  const guides = contents.filter(({ title }) => groups.has(title)).flatMap(({ pages }) => pages)
+  return ['../README.md', ...guides.flatMap(({ file }) => file ?? [])].flatMap(extract)
+}
+
+function extract(file: string): Snippet[] {
+  const guide = file.split('/').at(-1) ?? file
+  const text = readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')
+  return [...text.matchAll(/^```(\w+)(?: run=(\w+))?\n(.*?)^```$/gms)].map((match) => {
+    const [, language = '', run, code = ''] = match
+    return { guide, line: text.slice(0, match.index).split('\n').length, language, run, code }
+  })
+}
 
 const snippets = listSnippets()
 const missing = new Map(Object.keys(toolchains).map((language) => [language, findMissing(language)]))
