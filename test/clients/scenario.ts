@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { messageEventTypes, webhooks } from '../../contracts/events.ts'
-import { insertEvents } from '../support/insert-events.ts'
+import { insertEvents } from '../support/events.ts'
 import { pdf } from '../support/media-files.ts'
 import type { TestAccount, TestServer } from '../support/server.ts'
 

@@ -10,7 +10,7 @@ import type { PendingMessage } from '../../src/messages/message.ts'
 import { fingerprintRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { forFile } from '../support/lifetime.ts'
-import { listRecordedEvents } from '../support/recorded-events.ts'
+import { listRecordedEvents } from '../support/events.ts'
 import { startTestServer } from '../support/server.ts'
 import { newPendingMessage } from '../support/stored-messages.ts'
 

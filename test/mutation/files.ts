@@ -73,7 +73,7 @@ const stores: MutatedFiles = {
     'test/accounts/rekey.databases.test.ts',
   ],
   'src/messages/erasure/store.ts': ['test/messages/erasure/erasure.databases.test.ts'],
-  'src/accounts/store.ts': ['test/accounts/account.databases.test.ts', 'test/accounts/key.databases.test.ts'],
+  'src/accounts/store.ts': ['test/accounts/account.databases.test.ts'],
   'src/accounts/authenticate-store.ts': [
     'test/accounts/rate-limit.databases.test.ts',
     'test/accounts/authentication.test.ts',

@@ -6,7 +6,7 @@ import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { createTestDeps } from './deps.ts'
 import type { TestDatabase } from './database.ts'
-import { insertEvents } from './insert-events.ts'
+import { insertEvents } from './events.ts'
 
 /** Deps with a real webhook sender and a clock that advances by a second with each call. */
 export function createEndpointDeps(database: TestDatabase): Deps {

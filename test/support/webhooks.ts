@@ -11,7 +11,7 @@ import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { addEndpoint, type NewEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { Worker, type WorkerOptions } from '../../src/webhooks/queue/worker.ts'
 import type { TestDatabase } from './database.ts'
-import { insertEvents } from './insert-events.ts'
+import { insertEvents } from './events.ts'
 
 export type WebhookDeps = Pick<
   Deps,

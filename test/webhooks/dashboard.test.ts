@@ -4,7 +4,7 @@ import type { addEndpoint, Delivery, Endpoint, recoverDeliveries } from '../../c
 import type { OutputOf } from '../../contracts/procedure.ts'
 import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
-import { insertEvents } from '../support/insert-events.ts'
+import { insertEvents } from '../support/events.ts'
 import { forFile } from '../support/lifetime.ts'
 import { accountWithOwner, signedInOwner } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'

@@ -12,7 +12,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 import { forFile } from '../support/lifetime.ts'
 import { lockWaits } from '../support/lock-waits.ts'
-import { listRecordedEvents } from '../support/recorded-events.ts'
+import { listRecordedEvents } from '../support/events.ts'
 import { startTestServer, type TestAccount } from '../support/server.ts'
 
 const server = await forFile(startTestServer())

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { insertEvents } from '../../support/insert-events.ts'
+import { insertEvents } from '../../support/events.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, respond, type ReceivedWebhook } from '../../support/webhook-receiver.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeExactly, describeRelatively, describeWait } from '../../../src/dashboard/ui/time.ts'
+import { findTimeZones, listTimeZones } from '../../../src/dashboard/ui/time-zones.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 
@@ -29,4 +30,33 @@ test.each([
   [3600, '60 minutes'],
 ])('describes a wait of %d seconds as %s', (seconds, words) => {
   expect(describeWait(seconds)).toBe(words)
+})
+
+const find = (search: string, current = 'UTC') =>
+  findTimeZones(listTimeZones(current), search).map(({ value }) => value)
+
+test.each([
+  ['Tenerife', 'Atlantic/Canary'],
+  ['las palmas', 'Atlantic/Canary'],
+  ['Canarias', 'Atlantic/Canary'],
+  ['Atlantic/Canary', 'Atlantic/Canary'],
+  ['Bogotá', 'America/Bogota'],
+  ['new york', 'America/New_York'],
+  ['sao paulo', 'America/Sao_Paulo'],
+  ['utc', 'UTC'],
+])('finds the time zone of %s', (search, zone) => {
+  expect(find(search)).toContain(zone)
+})
+
+test('finds the time zones of a country', () => {
+  expect(find('spain')).toEqual(expect.arrayContaining(['Europe/Madrid', 'Atlantic/Canary']))
+})
+
+test('finds nothing for a place that does not exist', () => {
+  expect(find('Atlantis')).toEqual([])
+})
+
+test('keeps a time zone that is an alias', () => {
+  expect(find('', 'Asia/Calcutta')).toContain('Asia/Calcutta')
+  expect(find('').filter((zone) => zone === 'UTC')).toHaveLength(1)
 })

@@ -13,7 +13,7 @@ import {
 } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listRecordedEvents } from '../../support/recorded-events.ts'
+import { listRecordedEvents } from '../../support/events.ts'
 import { nodeForTest, startTestServer, type TestAccount, through } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())

@@ -3,10 +3,12 @@ import { setMarketing } from '../../../src/whatsapp-accounts/change.ts'
 import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
-import { changeCallback, post, report, status } from '../../support/callbacks.ts'
+import { changeCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { readStoredHealth, setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { syncTemplates } from '../../../src/templates/sync.ts'
+import { signedInOwner } from '../../support/user.ts'
 
 const server = await forFile(startTestServer())
 let account: TestAccount
@@ -299,4 +301,33 @@ test('applies and counts statuses that the Marketing Messages API has priced', a
     .where('id', '=', messageId)
     .executeTakeFirstOrThrow()
   expect(row).toEqual({ status: 'delivered', pricing: 'marketing_lite' })
+})
+
+test.each([
+  { category: 'UTILITY', endpoint: 'messages' },
+  { category: 'MARKETING', endpoint: 'marketing_messages' },
+])('names the messaging account that pays for $category, if it is set to', async ({ category, endpoint }) => {
+  const account = await server.account()
+  const { accountId, whatsAppAccountId, wabaId, phoneNumberId } = account
+  const owner = await signedInOwner(server, accountId)
+  server.simulator.templatesOf(wabaId).set('order_shipped', 'en', { category })
+  await syncTemplates(server.deps, accountId)
+  await server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ marketing_onboarding_status: 'ONBOARDED' })
+    .where('id', '=', whatsAppAccountId)
+    .execute()
+
+  for (const setting of ['omit', 'send', 'omit'] as const) {
+    const changed = await owner.mutate('whatsAppAccount.setMessagingAccount', { accountId, whatsAppAccountId, setting })
+    expect(changed.data).toMatchObject({ messagingAccountSetting: setting })
+    await sendOne(account)
+  }
+
+  const bodies = server.simulator.requests.filter(({ path }) => path === `/${phoneNumberId}/${endpoint}`)
+  expect(bodies.map(({ body }) => (body as Record<string, unknown>)['messaging_account_id'])).toEqual([
+    undefined,
+    wabaId,
+    undefined,
+  ])
 })

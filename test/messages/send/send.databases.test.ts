@@ -6,6 +6,7 @@ import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { unknownObject } from '../../../src/whatsapp/simulator/errors.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { nodeForTest, startTestServer, through } from '../../support/server.ts'
+import { clockEstimateOf, readDatabaseClock } from '../../../src/platform/db/clock.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -373,4 +374,24 @@ test('logs neither phone numbers nor wamids in any form, even if the database na
   expect(log).toContain('"code":"23514"')
   expect(numbers.filter((number) => hasNumber(log, number))).toEqual([])
   expect(log).not.toMatch(/wamid\.(?!\*)/)
+})
+
+const hour = 3_600_000
+
+test.each([
+  { jump: 'forward by an hour', milliseconds: hour },
+  { jump: 'back by an hour', milliseconds: -hour },
+])('keeps sending when the database clock is set $jump', async ({ jump, milliseconds }) => {
+  const estimate = clockEstimateOf(server.deps.db)
+  const send = (n: number) =>
+    account.post('/api/v1/message/send', sendMessage.example.input, {
+      ...(n % 2 === 0 && { 'idempotency-key': `${jump} ${n}` }),
+    })
+  for (const sends of [1, 2, 20]) {
+    estimate.addSample(Date.now() - milliseconds, performance.now())
+    const responses = await Promise.all(Array.from({ length: sends }, (_, n) => send(n)))
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual(responses.map(() => 200))
+    const off = (await estimate.read(server.deps.db)) - (await readDatabaseClock(server.deps.db)).getTime()
+    expect(Math.abs(off)).toBeLessThan(60_000)
+  }
 })

@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listRecordedEvents } from '../../support/recorded-events.ts'
+import { listRecordedEvents } from '../../support/events.ts'
 import { startTestServer } from '../../support/server.ts'
 
 /** End to end: sent through the server, reported by the simulator like Meta, and emitted as events. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { messagesCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listRecordedEvents } from '../../support/recorded-events.ts'
+import { listRecordedEvents } from '../../support/events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())

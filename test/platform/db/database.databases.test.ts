@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   disableStatementTimeout,
   PreparedClient,
@@ -14,6 +14,7 @@ import { isDatabaseUnavailable } from '../../../src/platform/db/errors.ts'
 import { statement } from '../../../src/platform/db/statement.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { arraysOf, type Columns, type Lists, listsOf } from '../../../src/platform/db/columns.ts'
 
 const database = await forFile(openTestDatabase())
 
@@ -115,4 +116,20 @@ test('waits for a statement that may run longer', async (context) => {
   await client.query(resetStatementTimeout)
 
   await expect(client.query('select pg_sleep(60)')).rejects.toThrow('Query read timeout')
+})
+
+test.each(['json', 'text'] as const)('a list of %s arrives unchanged', async (type) => {
+  const database = await openTestDatabase()
+  onTestFinished(() => database.close())
+  const texts: Columns<{ value: string }> = { value: { name: 'value', type } }
+  const readBack = statement<Lists<{ value: string }>, { value: string }>(
+    `read_back_${type}`,
+    ($) => `select value from unnest(${arraysOf($, texts)}) as r (value)`,
+  )
+  const samples = ['', 'null', '{a,b}', ' a\t"b"\\c\r\n', '\u0001\u007f\u2028 é 😀', '\\\\"']
+  const plain = ['', 'null', 'NULL', 'nullable', 'en_US', 'wamid.HBg=', '-1:a', 'a,b', '{}', 'a b', 'é', 'a\n']
+  const jsons = samples.map((value) => JSON.stringify({ [value]: value }))
+  const values = (type === 'json' ? jsons : [...samples, ...plain, ...jsons]).map((value) => ({ value }))
+
+  expect(await readBack(database.db, listsOf(texts, values))).toEqual(values)
 })

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
 import { openTestDatabase } from '../../support/database.ts'
+import { findEmbeddedDatabase } from '../../../src/platform/db/database.ts'
+import { vacuumEmbedded } from '../../../src/platform/db/vacuum.ts'
 
 const database = await forFile(openTestDatabase())
 
@@ -45,4 +47,12 @@ test('indexes by account only in the primary key, and where few rows are indexed
       and indpred is null`.execute(database.db)
 
   expect(rows).toEqual([])
+})
+
+test('leaves vacuuming on a PostgreSQL server to autovacuum', async () => {
+  const { db, close } = await openTestDatabase()
+  onTestFinished(close)
+
+  expect(findEmbeddedDatabase(db)).toBeUndefined()
+  expect(await vacuumEmbedded(db)).toEqual([])
 })

@@ -12,7 +12,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { setHealth } from '../../support/health.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listQueuedEvents } from '../../support/queued-events.ts'
+import { listQueuedEvents } from '../../support/events.ts'
 import { recordStatements } from '../../support/record-statements.ts'
 import { nodeForTest, startTestServer, type TestAccount } from '../../support/server.ts'
 

@@ -8,8 +8,8 @@ import { lockOpenAlert } from '../../../src/webhooks/alerts/store.ts'
 import { recordEvents } from '../../../src/webhooks/events.ts'
 import { recordAttempts } from '../../../src/webhooks/queue/store.ts'
 import { forFile } from '../../support/lifetime.ts'
+import { listQueuedEvents } from '../../support/events.ts'
 import { lockWaits } from '../../support/lock-waits.ts'
-import { listQueuedEvents } from '../../support/queued-events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())

@@ -7,7 +7,7 @@ import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post } from '../../support/callbacks.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listQueuedEvents } from '../../support/queued-events.ts'
+import { listQueuedEvents } from '../../support/events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
 

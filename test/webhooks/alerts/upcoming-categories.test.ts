@@ -13,7 +13,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { changeCallback, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { listQueuedEvents } from '../../support/queued-events.ts'
+import { listQueuedEvents } from '../../support/events.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 

@@ -7,7 +7,7 @@ import { updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { ClaimTerms } from '../../../src/webhooks/queue/attempts.ts'
 import { type ClaimOptions, Claims } from '../../../src/webhooks/queue/claims.ts'
 import { EndpointConcurrency, initialWindows } from '../../../src/webhooks/queue/endpoint-concurrency.ts'
-import type { ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
+import { type Claim, claimDueDeliveries, type ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { forFile } from '../../support/lifetime.ts'
@@ -347,4 +347,31 @@ test('reports that the database is unavailable', async () => {
   await lost.claims.claimLimited()
   expect(lost.states).toEqual(['lost', 'lost', 'lost'])
   await away.destroy()
+})
+
+const claim: Claim = {
+  leaseSeconds: 60,
+  limit: 100,
+  afterEndpointId: '',
+  capacities: [],
+  defaultWindow: 100,
+  failingWindow: 1,
+}
+
+test('skips deliveries that another worker has locked', async () => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/')
+  await webhooks.emit(3)
+  const [locked, ...others] = (await webhooks.deliveries()).map(({ id }) => id)
+
+  const claimed = await database.db.transaction().execute(async (holder) => {
+    await holder.selectFrom('webhook_deliveries').select('id').where('id', '=', String(locked)).forUpdate().execute()
+    return database.db.transaction().execute(async (claimer) => {
+      await sql`set local lock_timeout = '2s'`.execute(claimer)
+      return claimDueDeliveries(claimer, claim)
+    })
+  })
+
+  expect(claimed.map(({ id }) => id).toSorted()).toEqual(others.toSorted())
+  const next = await claimDueDeliveries(database.db, claim)
+  expect(next.map(({ id }) => id)).toEqual([locked])
 })

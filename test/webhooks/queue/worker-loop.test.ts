@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import type { WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
-import { Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
+import { graceSecondsOf, Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
 import { startOutages } from '../../support/outages.ts'
@@ -281,4 +281,13 @@ test('discards an attempt that it could not record before its lease expired', as
   await expect.poll(lost).toBe(1)
   await expect.poll(() => worker.held).toBe(0)
   expect(await webhooks.finished()).toEqual([])
+})
+
+test.each([
+  { timeoutSeconds: 15, waits: 15 },
+  { timeoutSeconds: 25, waits: 25 },
+  // The supervisor kills a process that takes 35 seconds to stop.
+  { timeoutSeconds: 120, waits: 25 },
+])('a stopping worker waits $waits s for attempts with a timeout of $timeoutSeconds s', ({ timeoutSeconds, waits }) => {
+  expect(graceSecondsOf(timeoutSeconds)).toBe(waits)
 })

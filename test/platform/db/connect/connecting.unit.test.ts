@@ -1,7 +1,8 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import type pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../../../../src/platform/config.ts'
 import { findConnectProblem } from '../../../../src/platform/db/connect/connect-failure.ts'
 import { connectionOptions } from '../../../../src/platform/db/connect/connection.ts'
@@ -10,6 +11,7 @@ import { findPassword, PasswordCommand } from '../../../../src/platform/db/conne
 import { decideVerification, readTls } from '../../../../src/platform/db/connect/tls.ts'
 import { openDatabase } from '../../../../src/platform/db/database.ts'
 import { createLogger } from '../../../../src/platform/log.ts'
+import { SharedPool } from '../../../../src/platform/db/connect/pool.ts'
 
 const secretKey = Buffer.alloc(32, 7).toString('base64')
 
@@ -178,4 +180,39 @@ test('fails a statement, not the process, if a new connection is reset before it
 
   await db.destroy()
   server.close()
+})
+
+class Connection extends EventEmitter {
+  readonly query: (text: string) => Promise<{ rows: unknown[] }>
+  readonly release = vi.fn<() => void>()
+
+  constructor(query: Connection['query']) {
+    super()
+    this.query = query
+  }
+}
+
+test('a call that waits for a password uses a connection that is released in the meantime', async () => {
+  const [first, password] = [Promise.withResolvers<{ rows: unknown[] }>(), Promise.withResolvers<void>()]
+  const query = vi
+    .fn<Connection['query']>()
+    .mockReturnValueOnce(first.promise)
+    .mockResolvedValue({ rows: [2] })
+  const connect = vi.fn<() => Promise<Connection>>(() => Promise.resolve(new Connection(query)))
+  const pool = Object.assign(new EventEmitter(), { connect, waitingCount: 0 })
+  const prepare = vi.fn<() => Promise<void>>().mockResolvedValueOnce().mockReturnValue(password.promise)
+  const passwords = { prepare, read: () => Promise.resolve('secret'), reject: () => Promise.resolve() }
+  // The parts of a pool that are used.
+  const shared = new SharedPool(pool as unknown as pg.Pool, () => Promise.resolve(), passwords, 1_000)
+
+  const running = shared.run('select 1', [])
+  await expect.poll(() => query).toHaveBeenCalledTimes(1)
+  const waiting = shared.run('select 2', [])
+  first.resolve({ rows: [1] })
+  expect(await running).toEqual([1])
+  password.resolve()
+
+  expect(await waiting).toEqual([2])
+  expect(connect).toHaveBeenCalledTimes(1)
+  await shared.end()
 })

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
+import { execFile } from 'node:child_process'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { exposeCollection, type IdleCollection, idleIntervals, observe } from '../../../src/cli/processes/memory.ts'
+import { readProcesses } from '../../../src/cli/commands/serve.ts'
 
 /** Returns the seconds at which garbage is collected. */
 function listCollections(utilizations: readonly number[], collectAfter = Infinity): number[] {
@@ -43,4 +48,30 @@ test('frees unused memory', async () => {
   await collect()
 
   expect(process.memoryUsage().heapUsed - before).toBeLessThan((full - before) / 2)
+})
+
+const script = `
+  const { limitStartMemory, liftStartLimits } = await import(process.argv[1])
+  limitStartMemory(['serve'], { DATABASE_URL: 'postgres://localhost' })
+  liftStartLimits({ isEmbedded: false })`
+
+test('sets only flags that V8 knows', async () => {
+  const limits = new URL('../../../src/cli/processes/start-limits.ts', import.meta.url).href
+  const run = (code: string) =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code, '--', limits])
+
+  const { stderr: unknown } = await run(`import { setFlagsFromString } from 'node:v8'; setFlagsFromString('--no-such')`)
+  expect(unknown).not.toBe('')
+  expect(await run(script)).toEqual({ stdout: '', stderr: '' })
+})
+
+test('starts as many processes as it may on a machine with more cores', () => {
+  const cores = vi.spyOn(os, 'availableParallelism').mockReturnValue(96)
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    cores.mockRestore()
+    syncBuiltinESMExports()
+  })
+
+  expect(readProcesses('auto', { kind: 'postgres', url: 'postgres://h/d' })).toBe(64)
 })

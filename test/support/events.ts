@@ -1,5 +1,45 @@
 import { type Kysely, sql } from 'kysely'
+import { z } from 'zod'
+import type { Deps } from '../../src/deps.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
+
+const Event = z.looseObject({ type: z.string(), data: z.record(z.string(), z.unknown()) })
+
+/** The events of an account that wait for delivery, each with its endpoint, in the order in which they happened. */
+export async function listQueuedEvents(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+): Promise<{ endpointId: string; event: z.infer<typeof Event> }[]> {
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', (join) =>
+      join
+        .onRef('events.id', '=', 'webhook_deliveries.event_id')
+        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
+    )
+    .select(['endpoint_id', 'payload'])
+    .where('webhook_deliveries.account_id', '=', accountId)
+    .orderBy('events.id')
+    .execute()
+  return rows.map(({ endpoint_id, payload }) => ({ endpointId: endpoint_id, event: Event.parse(JSON.parse(payload)) }))
+}
+
+interface RecordedEvent {
+  type: string
+  timestamp: string
+  data: object
+}
+
+/** The events of an account, or of one of its messages, in the order in which they happened. */
+export async function listRecordedEvents(
+  { db }: Pick<Deps, 'db'>,
+  { accountId }: { accountId: string },
+  messageId?: string,
+): Promise<RecordedEvent[]> {
+  let query = db.selectFrom('events').select('payload').where('account_id', '=', accountId).orderBy('id')
+  if (messageId !== undefined) query = query.where('message_id', '=', messageId)
+  return (await query.execute()).map(({ payload }) => JSON.parse(payload))
+}
 
 export interface GivenEvent {
   accountId: string
