@@ -1,8 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { Agent, request } from 'undici'
 import { numbered } from './numbered-ids.ts'
-import type { Callbacks } from './run-load.ts'
-import { writeRequest } from './write-request.ts'
+import { type Callbacks, writeRequest } from './run-load.ts'
 
 /** The statuses of a message, in this order; each changes the message once. */
 const names = ['delivered', 'read'] as const

@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { request } from 'undici'
 import { varying } from './example.ts'
 import type { NumberedMessages } from './numbered-ids.ts'
-import { writeRequest } from './write-request.ts'
 
 export interface LoadOptions {
   /** The connections are divided evenly between the targets. */
@@ -102,4 +101,21 @@ export interface ArrivalResult {
 export async function measureArrivals(url: string, options: ArrivalOptions): Promise<ArrivalResult> {
   const { body } = await request(`${url}/measure`, { method: 'POST', body: JSON.stringify(options) })
   return (await body.json()) as ArrivalResult
+}
+
+/** The bytes of a POST request. */
+export function writeRequest({
+  url,
+  path,
+  headers,
+  body,
+}: {
+  url: string
+  path: string
+  headers: Record<string, string>
+  body: string
+}): Buffer {
+  const fields = { host: new URL(url).host, ...headers, 'content-length': String(Buffer.byteLength(body)) }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n${body}`)
 }

@@ -1,4 +1,4 @@
-import type { KyselyPlugin } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { errors } from '../../contracts/errors.ts'
@@ -14,6 +14,8 @@ import {
   type TestServer,
   through,
 } from '../support/server.ts'
+import { forFile } from '../support/lifetime.ts'
+import { accountWithOwner, signedInOwner } from '../support/user.ts'
 
 function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -230,4 +232,53 @@ describe('with a fake clock', () => {
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await next).toBe('read')
   })
+})
+
+/** Calls that wait for another of their account are made by a caller who may have lost access meanwhile. */
+
+const server = await forFile(startTestServer({ server: { limits: { workLimiter: { maxConcurrent: 1 } } } }))
+
+/** Runs while a call of the account holds its only place, and ends that call afterwards. */
+async function whileOccupied<T>(accountId: string, run: (isWaiting: () => Promise<void>) => Promise<T>): Promise<T> {
+  const owner = await signedInOwner(server, accountId)
+  using calls = vi.spyOn(Pipeline.prototype, 'run')
+  const made = async (count: number) => {
+    await expect.poll(() => calls.mock.calls.length).toBe(count)
+  }
+  const { occupying, result } = await server.deps.db.transaction().execute(async (trx) => {
+    // Every change of the account waits for its place in the audit log.
+    await sql`select from audit_chains where account_id = ${accountId} for update`.execute(trx)
+    const occupying = owner.mutate('publicApi.setAccess', { accountId, enabled: true })
+    await made(1)
+    return { occupying, result: await run(() => made(2)) }
+  })
+  await occupying
+  return result
+}
+
+test('a user who was removed while a call waited changes nothing', async () => {
+  const { accountId, owner: removed } = await accountWithOwner(server)
+
+  const { call } = await whileOccupied(accountId, async (isWaiting) => {
+    const call = removed.mutate('publicApi.regenerateKey', { accountId })
+    await isWaiting()
+    await server.deps.db.deleteFrom('owner_sessions').execute()
+    return { call }
+  })
+
+  expect(await call).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
+})
+
+test('an API key that was revoked while a call waited changes nothing', async () => {
+  const account = await server.account()
+
+  const { call } = await whileOccupied(account.accountId, async (isWaiting) => {
+    const call = account.post('/api/v1/suppression/add', { to: '34600111222' })
+    await isWaiting()
+    await revokeKey(server.deps, account.accountId)
+    return { call }
+  })
+
+  expect((await call).statusCode).toBe(401)
+  expect(await server.deps.db.selectFrom('suppressions').selectAll().execute()).toEqual([])
 })
