@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation } from './installation.ts'
 import { forFile } from '../support/lifetime.ts'
 
 const simulator = await forFile(startSimulator())
-const waybill = await createInstallation(simulator.url)
-afterAll(() => waybill.remove())
-
+const waybill = await forFile(createInstallation(simulator.url))
 async function createAccount(): Promise<string> {
   return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
 }

@@ -1,16 +1,12 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { run } from '../clients/tools.ts'
 import { readCompose, readSecretsLine } from './compose.ts'
+import { folderForFile } from '../support/lifetime.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-secrets-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = await folderForFile()
 
 test('one command generates the secrets, and keeps existing ones', async () => {
   await run(folder, 'bash', ['-c', await readSecretsLine()])

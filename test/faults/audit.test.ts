@@ -1,39 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import { expect, test } from 'vitest'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { verifyAudit } from '../../src/users/audit/verify.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { neverRespond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { neverRespond, startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { forFile } from '../support/lifetime.ts'
+import { openScene } from './scene.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let receiver: WebhookReceiver
-let environment: Record<string, string>
-let app: App
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  receiver = await startWebhookReceiver()
-  receiver.behave(neverRespond)
-  environment = { ...environmentOf(postgres.url, simulator), WEBHOOK_ALLOW_PRIVATE: 'true' }
-  app = openApp(environment)
-  ;({ accountId } = await createCustomer(app, simulator))
-})
-afterAll(async () => {
-  await app.close()
-  await receiver.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const receiver = await forFile(startWebhookReceiver())
+receiver.behave(neverRespond)
+const { environment, app, accountId } = await openScene({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 
 function start(...args: string[]) {
   return spawn(process.execPath, [entry, ...args], {

@@ -1,43 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { startServe } from '../support/process.ts'
+import { forFile } from '../support/lifetime.ts'
+import { openScene } from './scene.ts'
 
 const appSecret = 'attack-test-app-secret'
 const metricsToken = 'attack-test-metrics-token'
 const wellFormed = `sha256=${'0'.repeat(64)}`
 const mebibyte = 1024 * 1024
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let app: App
-let apiKey: string
-let node: ServeProcess
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  const environment = {
-    ...environmentOf(postgres.url, simulator),
-    META_APP_SECRET: appSecret,
-    METRICS_TOKEN: metricsToken,
-  }
-  app = openApp(environment)
-  ;({ apiKey } = await createCustomer(app, simulator))
-  node = await startServe({ ...environment, NODE_OPTIONS: '--max-old-space-size=512' })
-})
-afterAll(async () => {
-  node.kill('SIGKILL')
-  await node.exited
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
+const { simulator, environment, apiKey } = await openScene({ META_APP_SECRET: appSecret, METRICS_TOKEN: metricsToken })
+const node = await startServe({ ...environment, NODE_OPTIONS: '--max-old-space-size=512' })
+await forFile({
+  close: () => {
+    node.kill('SIGKILL')
+    return node.exited
+  },
 })
 
 function post(body: Buffer, signature = wellFormed): Promise<number> {

@@ -1,48 +1,28 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { callbackPath, messagesCallback, status } from '../support/callbacks.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { openScene } from './scene.ts'
 
 const appSecret = 'fault-test-app-secret'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  environment = { ...environmentOf(postgres.url, simulator), META_APP_SECRET: appSecret }
-  app = openApp(environment)
-  ;({ apiKey, accountId } = await createCustomer(app, simulator))
-  await app.deps.db
-    .insertInto('webhook_endpoints')
-    .values({
-      id: app.deps.newId('ep'),
-      account_id: accountId,
-      // Disabled, so that its deliveries wait and can be counted.
-      url: 'https://example.com/',
-      events: ['message.delivered'],
-      secret_encrypted: 'never opened',
-      enabled: false,
-    })
-    .execute()
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const { postgres, simulator, environment, app, apiKey, accountId } = await openScene({ META_APP_SECRET: appSecret })
+await app.deps.db
+  .insertInto('webhook_endpoints')
+  .values({
+    id: app.deps.newId('ep'),
+    account_id: accountId,
+    // Disabled, so that its deliveries wait and can be counted.
+    url: 'https://example.com/',
+    events: ['message.delivered'],
+    secret_encrypted: 'never opened',
+    enabled: false,
+  })
+  .execute()
 
 function post(node: ServeProcess, messageId: string, waMessageId: string): Promise<number> {
   const statuses = [status('delivered', waMessageId, { callbackData: messageId })]

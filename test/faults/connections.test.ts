@@ -1,37 +1,16 @@
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { createCustomer } from './customer.ts'
+import { openScene } from './scene.ts'
 
 const metricsToken = 'fault-test-metrics-token'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-let otherKey: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  environment = { ...environmentOf(postgres.url, simulator), METRICS_TOKEN: metricsToken }
-  app = openApp(environment)
-  ;({ apiKey } = await createCustomer(app, simulator))
-  simulator.addPhoneNumber({ phoneNumberId: '999000111222333', wabaId: simulator.wabaId, accessToken: 'other' })
-  ;({ apiKey: otherKey } = await createCustomer(
-    app,
-    Object.assign(Object.create(simulator), { phoneNumberId: '999000111222333', accessToken: 'other' }),
-  ))
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const { simulator, environment, app, apiKey } = await openScene({ METRICS_TOKEN: metricsToken })
+const other = { phoneNumberId: '999000111222333', wabaId: simulator.wabaId, accessToken: 'other' }
+simulator.addPhoneNumber(other)
+const { apiKey: otherKey } = await createCustomer(app, other)
 
 function open(node: ServeProcess): Socket {
   return connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})

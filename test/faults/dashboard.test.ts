@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
-import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { expect, test } from 'vitest'
 import { signedInOwner } from '../support/user.ts'
-import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
-import { startServe, type ServeProcess } from '../support/process.ts'
+import { startServe } from '../support/process.ts'
 import { requestsTo } from '../support/server.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { forFile } from '../support/lifetime.ts'
+import { openScene } from './scene.ts'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let app: App
-let node: ServeProcess
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  const environment = environmentOf(postgres.url, simulator)
-  app = openApp(environment)
-  ;({ accountId } = await createCustomer(app, simulator))
-  node = await startServe(environment)
-})
-afterAll(async () => {
-  node?.kill('SIGINT')
-  await node?.exited
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
+const { postgres, environment, app, accountId } = await openScene()
+const node = await startServe(environment)
+await forFile({
+  close: () => {
+    node.kill('SIGINT')
+    return node.exited
+  },
 })
 
 test('reports an unavailable database and keeps the session until it recovers', async () => {

@@ -1,26 +1,17 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { startServe } from '../support/process.ts'
 import { createCustomer, openApp } from './customer.ts'
+import { folderForTest, forFile } from '../support/lifetime.ts'
 
-let simulator: Simulator
-let dataDir: string
-beforeAll(async () => {
-  simulator = await startSimulator()
-  dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
-})
-afterAll(async () => {
-  await simulator.stop()
-  await rm(dataDir, { recursive: true, force: true })
-})
+const simulator = await forFile(startSimulator())
 
 test('keeps every acknowledged send when the process is killed repeatedly', async () => {
-  const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
+  const environment = { WAYBILL_DATA_DIR: await folderForTest(), GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
   const { apiKey, accountId } = await createCustomer(setUp, simulator)
   await setUp.close()
@@ -49,7 +40,7 @@ test('keeps every acknowledged send when the process is killed repeatedly', asyn
 })
 
 test('flushes the write-ahead log before it acknowledges a send', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-flushed-'))
+  const folder = await folderForTest()
   const environment = { WAYBILL_DATA_DIR: path.join(folder, 'data'), GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
   const { apiKey } = await createCustomer(setUp, simulator)
@@ -71,5 +62,4 @@ test('flushes the write-ahead log before it acknowledges a send', async () => {
 
   node.kill('SIGTERM')
   await node.exited
-  await rm(folder, { recursive: true, force: true })
 })

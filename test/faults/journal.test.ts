@@ -1,8 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,6 +8,7 @@ import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/sim
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { folderForTest } from '../support/lifetime.ts'
 
 let simulator: Simulator
 let silent: SilentServer
@@ -180,7 +178,7 @@ describe('on PostgreSQL', () => {
 })
 
 test('releases unsent messages of a killed process with the embedded database', async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
+  const dataDir = await folderForTest()
   const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
   const { apiKey } = await createCustomer(setUp, simulator)
@@ -190,5 +188,4 @@ test('releases unsent messages of a killed process with the embedded database', 
   const successor = await startServe(environment)
   await expectRetryToSend(successor, apiKey, 'embedded')
   await stop(successor)
-  await rm(dataDir, { recursive: true, force: true })
 })

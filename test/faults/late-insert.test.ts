@@ -2,33 +2,16 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
 import { noSendJournal } from '../../src/messages/send-journal.ts'
 import { fingerprintRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { openScene } from './scene.ts'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let app: App
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  app = openApp(environmentOf(postgres.url, simulator))
-  ;({ accountId } = await createCustomer(app, simulator))
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const { postgres, app, accountId } = await openScene()
 
 /** A TCP proxy that can hold back everything after a given word on its way to the database. */
 async function startSlowNetwork(to: string): Promise<{ url: string; held(): boolean; release(): void; stop(): void }> {

@@ -1,39 +1,22 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
 import { findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
 import { failWith } from '../../src/whatsapp/simulator/errors.ts'
 import type { SimulatedResponse } from '../../src/whatsapp/simulator/exchange.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { startServe } from '../support/process.ts'
-import { createCustomer, environmentOf, openApp } from './customer.ts'
+import { openScene } from './scene.ts'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let environment: Record<string, string>
-let apiKey: string
-let app: ReturnType<typeof openApp>
-
-beforeAll(async () => {
-  ;[postgres, simulator] = await Promise.all([startPostgres(), startSimulator()])
-  simulator.templates.add({
+const { simulator, environment, app, apiKey, accountId } = await openScene({}, ({ templates }) =>
+  templates.add({
     name: 'autumn_offer',
     language: 'en',
     category: 'MARKETING',
     components: [{ type: 'BODY', text: 'Everything for less.' }],
-  })
-  environment = environmentOf(postgres.url, simulator)
-  app = openApp(environment)
-  const customer = await createCustomer(app, simulator)
-  ;({ apiKey } = customer)
-  for (const { id } of await findWhatsAppAccounts(app.deps.db, customer.accountId))
-    await checkNow(app.deps, { accountId: customer.accountId, whatsAppAccountId: id })
-})
+  }),
+)
+for (const { id } of await findWhatsAppAccounts(app.deps.db, accountId))
+  await checkNow(app.deps, { accountId, whatsAppAccountId: id })
 afterEach(() => simulator.intercept(undefined))
-afterAll(async () => {
-  await app.close()
-  await Promise.all([postgres.stop(), simulator.stop()])
-})
 
 const offer = { to: '34600111222', template: 'autumn_offer', language: 'en' }
 

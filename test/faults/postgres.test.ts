@@ -1,35 +1,17 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { run, type RunningPostgres, startPostgres, withDatabase } from '../support/postgres.ts'
+import { run, withDatabase } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { openApp } from './customer.ts'
+import { openScene } from './scene.ts'
 
 const example = sendMessage.example.input
 const answersAfterThreeSeconds = '15559000001'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  environment = environmentOf(postgres.url, simulator)
-  app = openApp(environment)
-  ;({ apiKey, accountId } = await createCustomer(app, simulator))
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const { postgres, simulator, environment, app, apiKey, accountId } = await openScene()
 
 const metricsToken = 'metrics-token'
 

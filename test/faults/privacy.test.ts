@@ -1,39 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import { expect, test } from 'vitest'
 import { hasData } from '../../src/cli/account-data/remove.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { verifyAudit } from '../../src/users/audit/verify.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { findFilesWith } from '../support/find-files.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { environmentOf, createCustomer, openApp } from './customer.ts'
+import { createCustomer, openApp } from './customer.ts'
+import { openScene } from './scene.ts'
+import { folderForTest } from '../support/lifetime.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 const number = '34600111222'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let app: App
-let environment: Record<string, string>
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  environment = environmentOf(postgres.url, simulator)
-  app = openApp(environment)
-  ;({ accountId } = await createCustomer(app, simulator))
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
-})
+const { simulator, environment, app, accountId } = await openScene()
 
 function start(args: string[], env: Record<string, string> = environment): ChildProcess {
   return spawn(process.execPath, [entry, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore' })
@@ -135,7 +117,7 @@ test('removes the rest of an account after the command was killed', async () => 
 })
 
 test('erases a number from the files of an embedded database whose server was killed', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-erase-'))
+  const folder = await folderForTest()
   const embedded = { WAYBILL_DATA_DIR: folder, GRAPH_API_URL: simulator.url, PORT: '0', LOG_LEVEL: 'warn' }
   const before = openApp(embedded)
   const customer = await createCustomer(before, simulator)
@@ -153,5 +135,4 @@ test('erases a number from the files of an embedded database whose server was ki
 
   expect(await findFilesWith(folder, number)).toEqual([])
   expect(await findFilesWith(folder, 'MzQ2MDAxMTEyMj')).toEqual([])
-  await rm(folder, { recursive: true, force: true })
 })

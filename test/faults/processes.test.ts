@@ -1,35 +1,19 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { isRunning } from '../support/signal-tree.ts'
-import { createCustomer, environmentOf, openApp } from './customer.ts'
+import { openScene } from './scene.ts'
 
 const example = sendMessage.example.input
 const metricsToken = 'metrics-of-all'
 
-let postgres: RunningPostgres
-let simulator: Simulator
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-let accountId: string
-beforeAll(async () => {
-  postgres = await startPostgres()
-  simulator = await startSimulator()
-  environment = { ...environmentOf(postgres.url, simulator), METRICS_TOKEN: metricsToken, LOG_LEVEL: 'info' }
-  app = openApp(environment)
-  ;({ apiKey, accountId } = await createCustomer(app, simulator))
-})
-afterAll(async () => {
-  await app.close()
-  await simulator.stop()
-  await postgres.stop()
+const { simulator, environment, app, apiKey, accountId } = await openScene({
+  METRICS_TOKEN: metricsToken,
+  LOG_LEVEL: 'info',
 })
 
 /** The process IDs of the servers that share the port. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, lstat, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chown, lstat, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
 import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/files.ts'
-import { forFile, forTest } from '../support/lifetime.ts'
+import { folderForTest, forFile, forTest } from '../support/lifetime.ts'
 import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
@@ -144,7 +144,7 @@ test('stores nothing if the bytes differ from their hash', async () => {
 })
 
 test('a command of root leaves no file that the owner of the folder cannot read', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-owned-'))
+  const folder = await folderForTest()
   const isRoot = process.getuid?.() === 0
   const owner = isRoot ? { uid: 12_345, gid: 12_346 } : await stat(folder)
   if (isRoot) await chown(folder, owner.uid, owner.gid)
@@ -160,11 +160,10 @@ test('a command of root leaves no file that the owner of the folder cannot read'
 
   for (const name of ['media', 'media/ye', `media/ye/${key}`])
     expect(await stat(path.join(folder, name))).toMatchObject({ uid: owner.uid, gid: owner.gid })
-  await rm(folder, { recursive: true })
 })
 
 test('a link in place of a file does not give away what it leads to', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-owned-'))
+  const folder = await folderForTest()
   const isRoot = process.getuid?.() === 0
   const outside = path.join(folder, 'outside')
   const owned = path.join(folder, 'owned')
@@ -178,11 +177,10 @@ test('a link in place of a file does not give away what it leads to', async () =
 
   expect((await stat(outside)).uid).toBe(before.uid)
   expect((await lstat(path.join(owned, 'link'))).uid).toBe(isRoot ? 12_345 : before.uid)
-  await rm(folder, { recursive: true })
 })
 
 test('deletes the incomplete copy of a file from another file system, which a killed process left', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-store-'))
+  const folder = await folderForTest()
   const store = createFolderStore(folder)
   const part = path.join(folder, key.slice(-2), `${key}.part`)
   await mkdir(path.dirname(part))
@@ -192,5 +190,4 @@ test('deletes the incomplete copy of a file from another file system, which a ki
   await store.delete(key)
 
   expect(existsSync(part)).toBe(false)
-  await rm(folder, { recursive: true })
 })

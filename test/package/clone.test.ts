@@ -1,19 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../support/postgres.ts'
 import { repository, run } from './run.ts'
 import { startServer } from './server.ts'
+import { folderForFile } from '../support/lifetime.ts'
 
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-clone-'))
-  await run(folder, 'git', ['clone', '--quiet', '--depth=1', `file://${repository}`, 'waybill'])
-})
-
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = await folderForFile()
+await run(folder, 'git', ['clone', '--quiet', '--depth=1', `file://${repository}`, 'waybill'])
 
 test('a clone without development dependencies serves from source', async () => {
   const clone = path.join(folder, 'waybill')

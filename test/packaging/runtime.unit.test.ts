@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, lstat, mkdir, mkdtemp, readlink, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, copyFile, lstat, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { folderForTest } from '../support/lifetime.ts'
 
 const script = path.join('src', 'packaging', 'runtime', 'link.js')
 const repository = path.join(import.meta.dirname, '../..')
@@ -12,13 +12,11 @@ let root: string
 let link: string
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'waybill-runtime-'))
+  root = await folderForTest()
   link = path.join(root, 'node_modules/.bin/node')
   await mkdir(path.join(root, path.dirname(script)), { recursive: true })
   await copyFile(path.join(repository, script), path.join(root, script))
 })
-
-afterEach(() => rm(root, { recursive: true }))
 
 /** Installs a Node that is a shell script, behind the link that npm makes. */
 async function install({ node, engines = '>=24' }: { node: string; engines?: string }): Promise<void> {

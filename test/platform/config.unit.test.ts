@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findConfigWarnings, readConfig, readOrCreateSecretKey } from '../../src/platform/config.ts'
 import { secretVariables } from '../../src/platform/environment.ts'
+import { folderForFile, folderForTest } from '../support/lifetime.ts'
 
 const key = Buffer.alloc(32, 7).toString('base64')
 
@@ -160,14 +160,14 @@ test.each(['"pepper"', "'pepper'", '`pepper`', '"pepper"\n'])(
   },
 )
 
+const folder = await folderForFile()
+
 describe('a secret in a file', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-secrets-'))
   const write = (name: string, content: string) => {
     const file = path.join(folder, name)
     writeFileSync(file, content)
     return file
   }
-  afterAll(() => rmSync(folder, { recursive: true }))
 
   test('replaces the variable, without the white space and byte order mark around it', () => {
     const environment = {
@@ -285,8 +285,8 @@ test('accepts addresses, ranges and named groups as proxies', () => {
   ])
 })
 
-test.runIf(process.platform === 'linux')('creates the embedded key although the disk was full at first', () => {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+test.runIf(process.platform === 'linux')('creates the embedded key although the disk was full at first', async () => {
+  const dataDir = await folderForTest()
   const module = pathToFileURL(path.resolve('src/platform/config.ts')).href
   const script = `(await import('${module}')).readOrCreateSecretKey('${dataDir}')`
   // No file can become longer than 0 bytes.
@@ -303,26 +303,23 @@ test.runIf(process.platform === 'linux')('creates the embedded key although the 
   expect(full.stderr.toString()).toContain('EFBIG')
   expect(readdirSync(dataDir)).toEqual([])
   expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))
-  rmSync(dataDir, { recursive: true })
 })
 
-test('creates no key beside a database, which was made with another one', () => {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+test('creates no key beside a database, which was made with another one', async () => {
+  const dataDir = await folderForTest()
   mkdirSync(path.join(dataDir, 'pgdata'))
   writeFileSync(path.join(dataDir, 'pgdata/PG_VERSION'), '17\n')
 
   expect(() => readOrCreateSecretKey(dataDir)).toThrow(/Restore the file from a backup, or set WAYBILL_SECRET_KEY/)
 
   expect(readdirSync(dataDir)).toEqual(['pgdata'])
-  rmSync(dataDir, { recursive: true })
 })
 
-test('creates the embedded key once with private permissions and rejects a damaged one', () => {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+test('creates the embedded key once with private permissions and rejects a damaged one', async () => {
+  const dataDir = await folderForTest()
   const file = path.join(dataDir, 'secret.key')
   expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))
   expect(statSync(file).mode & 0o777).toBe(0o600)
   writeFileSync(file, 'damaged')
   expect(() => readOrCreateSecretKey(dataDir)).toThrow(/Restore it from a backup/)
-  rmSync(dataDir, { recursive: true })
 })

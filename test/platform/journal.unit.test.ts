@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startReplay } from '../../src/platform/journal.ts'
+import { folderForTest } from '../support/lifetime.ts'
 
 const location = { database: 'db-1', bootId: 'boot-1' }
 
@@ -12,8 +12,7 @@ function journalOf(origin: { database: string; bootId: string }, line: string): 
 }
 
 test('reads the journals of its database only, however often it looks for new ones', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-journal-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = await folderForTest()
   const leave = (name: string, text: string) => writeFileSync(path.join(folder, `${name}.journal`), text)
   leave('other-database', journalOf({ ...location, database: 'db-2' }, 'a'))
   leave('before-reboot', journalOf({ ...location, bootId: 'boot-0' }, 'b'))
@@ -39,8 +38,7 @@ test('reads the journals of its database only, however often it looks for new on
 })
 
 test('reads a journal that could not be read at first', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-journal-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = await folderForTest()
   const file = path.join(folder, 'first.journal')
   // A folder can be listed and opened, but not read.
   mkdirSync(file)

@@ -1,21 +1,17 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let waybill: Installation
+const waybill = await forFile(createInstallation())
 let server: RunningServer | undefined
-let accountId: string
-beforeAll(async () => {
-  waybill = await createInstallation()
-  ;({ accountId } = await waybill.json(['account', 'create', '--name', 'Shop']))
-  await waybill.run(['allow-list', 'set', accountId, '192.0.2.1'])
-  await waybill.run(['account', 'update', accountId, '--rate-limit', '0'])
-})
-afterAll(() => waybill.remove())
+const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
+await waybill.run(['allow-list', 'set', accountId, '192.0.2.1'])
+await waybill.run(['account', 'update', accountId, '--rate-limit', '0'])
 
 interface Verified {
   ok: boolean

@@ -7,20 +7,16 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { codeOf } from '../../src/platform/error-code.ts'
-import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+import { createEmbeddedInstallation } from '../cli/installation.ts'
+import { forFile } from '../support/lifetime.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
-let waybill: Installation
-let accountId: string
-beforeAll(async () => {
-  waybill = await createEmbeddedInstallation()
-  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
-  await waybill.json(['key', 'generate', accountId])
-})
-afterAll(() => waybill.remove())
+const waybill = await forFile(createEmbeddedInstallation())
+const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
+await waybill.json(['key', 'generate', accountId])
 
 /** Runs a command whose standard output is a device that is always full. */
 function runOnFullDisk(args: readonly string[]): Promise<{ exitCode: number; stderr: string }> {

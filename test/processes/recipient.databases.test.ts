@@ -1,25 +1,17 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { createInstallation, type Installation, type RunningServer, metaAppSecret } from '../cli/installation.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation, metaAppSecret } from '../cli/installation.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { callbackPath } from '../support/callbacks.ts'
 import { findFilesWith } from '../support/find-files.ts'
 import { repliesCallback, text, userMessage } from '../support/replies.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let simulator: Simulator
-let waybill: Installation
-let server: RunningServer
-beforeAll(async () => {
-  simulator = await startSimulator()
-  waybill = await createInstallation(simulator.url)
-  server = await waybill.serve({ env: { LOG_LEVEL: 'trace' } })
-})
-afterAll(async () => {
-  await waybill.remove()
-  await simulator.stop()
-})
+const simulator = await forFile(startSimulator())
+const waybill = await forFile(createInstallation(simulator.url))
+const server = await waybill.serve({ env: { LOG_LEVEL: 'trace' } })
 
 async function addAccount(phoneNumberId: string): Promise<{ accountId: string; apiKey: string }> {
   const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])

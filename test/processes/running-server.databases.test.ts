@@ -1,24 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { png } from '../support/media-files.ts'
-import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { createInstallation } from '../cli/installation.ts'
+import { forFile } from '../support/lifetime.ts'
 
-let simulator: Simulator
-let waybill: Installation
-let server: RunningServer
-beforeAll(async () => {
-  simulator = await startSimulator()
-  waybill = await createInstallation(simulator.url)
-  // The simulated app is not set up, which a check reports as a warning.
-  server = await waybill.serve({ env: { LOG_LEVEL: 'error' } })
-})
-afterAll(async () => {
-  await waybill.remove()
-  await simulator.stop()
-})
+const simulator = await forFile(startSimulator())
+const waybill = await forFile(createInstallation(simulator.url))
+// The simulated app is not set up, which a check reports as a warning.
+let server = await waybill.serve({ env: { LOG_LEVEL: 'error' } })
 
 async function send(apiKey: string): Promise<{ status: number; body: { data: { messageId: string } } }> {
   const response = await fetch(server.url + sendMessage.path, {

@@ -1,47 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import type { App } from '../../src/app.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
-import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createCustomer, environmentOf, openApp } from '../faults/customer.ts'
-import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../support/database.ts'
 import { startOtlpReceiver, untilReceived } from '../support/otlp-receiver.ts'
 import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { forFile } from '../support/lifetime.ts'
 
 const example = sendMessage.example.input
 
-let database: TestDatabase
-let simulator: Simulator
-let endpoint: WebhookReceiver
-let environment: Record<string, string>
-let app: App
-let apiKey: string
-beforeAll(async () => {
-  database = await openTestDatabase()
-  simulator = await startSimulator()
-  endpoint = await startWebhookReceiver()
-  environment = {
-    ...environmentOf(database.url ?? '', simulator),
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-    METRICS_TOKEN: 'metrics',
-    DATABASE_LOCK_TIMEOUT: '10s',
-    DATABASE_STATEMENT_TIMEOUT: '15s',
-    OTEL_BSP_SCHEDULE_DELAY: '20',
-    OTEL_METRIC_EXPORT_INTERVAL: '100',
-  }
-  app = openApp(environment)
-  const customer = await createCustomer(app, simulator)
-  apiKey = customer.apiKey
-  await addEndpoint(app.deps, customer.accountId, { url: endpoint.url, events: ['message.sent'] })
-})
-afterAll(async () => {
-  await app.close()
-  await endpoint.close()
-  await simulator.stop()
-  await database.close()
-})
+const database = await forFile(openTestDatabase())
+const simulator = await forFile(startSimulator())
+const endpoint = await forFile(startWebhookReceiver())
+const environment = {
+  ...environmentOf(database.url ?? '', simulator),
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  METRICS_TOKEN: 'metrics',
+  DATABASE_LOCK_TIMEOUT: '10s',
+  DATABASE_STATEMENT_TIMEOUT: '15s',
+  OTEL_BSP_SCHEDULE_DELAY: '20',
+  OTEL_METRIC_EXPORT_INTERVAL: '100',
+}
+const app = await forFile(openApp(environment))
+const { accountId, apiKey } = await createCustomer(app, simulator)
+await addEndpoint(app.deps, accountId, { url: endpoint.url, events: ['message.sent'] })
 
 async function stop(node: ServeProcess): Promise<void> {
   node.kill('SIGTERM')

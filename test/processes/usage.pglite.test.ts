@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { createEmbeddedInstallation, type Ended } from '../cli/installation.ts'
+import { folderForTest, forFile } from '../support/lifetime.ts'
 
-const waybill = await createEmbeddedInstallation()
-afterAll(() => waybill.remove())
+const waybill = await forFile(createEmbeddedInstallation())
 afterEach(() => vi.restoreAllMocks())
 
 /** Runs a command in this process, to save the time that a new process takes to start. */
@@ -120,7 +119,7 @@ test('explains which command to run on an old Node.js version', async () => {
 })
 
 test('writes and checks openapi.json', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
+  const folder = await folderForTest()
   const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
   const openapi = (...args: string[]) =>
     promisify(execFile)(process.execPath, [entry, 'openapi', ...args], { cwd: folder })
@@ -138,7 +137,6 @@ test('writes and checks openapi.json', async () => {
   expect(JSON.parse(document)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
   await writeFile(file, document.replace('Waybill', 'Waybil'))
   await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
-  await rm(folder, { recursive: true })
 })
 
 test.each([

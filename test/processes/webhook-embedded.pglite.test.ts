@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openPGlite } from '../../src/platform/db/database.ts'
 import { emitPastEvents } from '../support/endpoints.ts'
@@ -8,9 +8,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { createEmbeddedInstallation } from '../cli/installation.ts'
 
 const receiver = await forFile(startWebhookReceiver())
-const waybill = await createEmbeddedInstallation({ WEBHOOK_ALLOW_PRIVATE: 'true' })
-afterAll(() => waybill.remove())
-
+const waybill = await forFile(createEmbeddedInstallation({ WEBHOOK_ALLOW_PRIVATE: 'true' }))
 /** Requires that no process of this installation uses the database. */
 async function emit(accountId: string, count: number): Promise<void> {
   const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))

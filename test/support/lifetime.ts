@@ -1,8 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
 import { patience } from './patience.ts'
 
-/** What `forFile` and `forTest` close or stop. */
-type Closable = { close: () => unknown } | { stop: () => unknown }
+/** What `forFile` and `forTest` close, stop or remove. */
+type Closable = { close: () => unknown } | { stop: () => unknown } | { remove: () => unknown }
 
 /**
  * Closes what the tests of a file share after the last of them, before what the file started earlier. Vitest limits
@@ -23,6 +26,22 @@ export async function forTest<Resource extends Closable>(starting: Promise<Resou
   return resource
 }
 
+/** A new folder for the tests of a file. */
+export async function folderForFile(): Promise<string> {
+  return (await forFile(createFolder())).folder
+}
+
+/** A new folder for one test. */
+export async function folderForTest(): Promise<string> {
+  return (await forTest(createFolder())).folder
+}
+
+async function createFolder() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-test-'))
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
 async function close(resource: Closable): Promise<void> {
-  await ('close' in resource ? resource.close() : resource.stop())
+  if ('close' in resource) await resource.close()
+  else await ('stop' in resource ? resource.stop() : resource.remove())
 }

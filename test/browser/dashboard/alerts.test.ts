@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { claimEmails, openEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/announce-endpoints.ts'
 import { getAlertSettings, updateAlertRules } from '../../../src/webhooks/alerts/settings.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { findAccessibilityViolations, useDashboard } from './support.ts'
 
-let dashboard: DashboardBrowser
-let chat: WebhookReceiver
-let smtp: TestSmtpServer
-
-beforeAll(async () => {
-  chat = await startWebhookReceiver()
-  smtp = await startSmtpServer()
-  dashboard = await startDashboard({ deps: { mail: createMailTransport(smtp.config) } })
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-  await chat?.close()
-  await smtp?.close()
-})
+const chat = await forFile(startWebhookReceiver())
+const smtp = await forFile(startSmtpServer())
+const dashboard = useDashboard({ deps: { mail: createMailTransport(smtp.config) } })
 
 /** Adds an endpoint that has failed for ten minutes, and announces it. */
 async function failEndpoint(accountId: string): Promise<void> {

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
-import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
+import { startOidcProvider } from '../../support/oidc-provider.ts'
+import { forFile } from '../../support/lifetime.ts'
+import { findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
 
-let provider: TestOidcProvider
-let host: string
-let dashboard: DashboardBrowser
-
-beforeAll(async () => {
-  provider = await startOidcProvider()
-  host = new URL(provider.issuer).host
-  dashboard = await startDashboard({ server: { oidc: provider } }, [new URL(provider.issuer).origin])
-  provider.serve(dashboard.server.url)
-})
-
-afterAll(async () => {
-  await dashboard?.close()
-  await provider?.close()
-})
+const provider = await forFile(startOidcProvider())
+const { host, origin } = new URL(provider.issuer)
+const dashboard = await forFile(startDashboard({ server: { oidc: provider } }, [origin]))
+provider.serve(dashboard.server.url)
 
 beforeEach(async () => {
   // All users of a test share one IP address.

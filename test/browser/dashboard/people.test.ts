@@ -1,31 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
-import { type DashboardBrowser, findAccessibilityViolations, joinAccount, password, startDashboard } from './support.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
+import { findAccessibilityViolations, joinAccount, password, startDashboard } from './support.ts'
+import { forFile } from '../../support/lifetime.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let dashboard: DashboardBrowser
-let smtp: TestSmtpServer
-let mailer: Mailer
-let publicUrl: string
-
-beforeAll(async () => {
-  smtp = await startSmtpServer()
-  const mail = createMailTransport(smtp.config)
-  dashboard = await startDashboard({ deps: { mail } })
-  mailer = new Mailer(dashboard.server.deps, mail)
-  mailer.start()
-  publicUrl = dashboard.server.deps.publicUrl
-})
-
-afterAll(async () => {
-  await mailer?.stop()
-  await dashboard?.close()
-  await smtp?.close()
-})
+const smtp = await forFile(startSmtpServer())
+const mail = createMailTransport(smtp.config)
+const dashboard = await forFile(startDashboard({ deps: { mail } }))
+const mailer = await forFile(new Mailer(dashboard.server.deps, mail))
+mailer.start()
+const { publicUrl } = dashboard.server.deps
 
 beforeEach(async () => {
   // All users of a test share one IP address.

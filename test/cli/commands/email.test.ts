@@ -1,24 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { loopbackCertificate } from '../../support/certificate.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { folderForFile, forFile } from '../../support/lifetime.ts'
 import { startSmtpServer } from '../../support/smtp.ts'
 import { createInstallation } from '../installation.ts'
 import { eventually } from '../../support/eventually.ts'
 
-const folder = await mkdtemp(path.join(tmpdir(), 'waybill-email-'))
+const folder = await folderForFile()
 const simulator = await forFile(startSimulator())
-const waybill = await createInstallation(simulator.url)
+const waybill = await forFile(createInstallation(simulator.url))
 const smtp = await forFile(startSmtpServer({ tls: 'implicit', auth: { user: 'waybill', pass: 'p/ss' } }))
 const accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
-
-afterAll(async () => {
-  await waybill?.remove()
-  await rm(folder, { recursive: true })
-})
 
 const invite = (email: string) => ['owner', 'invite', accountId, '--email', email, '--send']
 

@@ -1,22 +1,16 @@
-import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { folderForFile, forFile } from '../../support/lifetime.ts'
 import { pdf, png } from '../../support/media-files.ts'
 import { createInstallation } from '../installation.ts'
 import { runHere } from '../run-command.ts'
 
 const simulator = await forFile(startSimulator())
-const installation = await createInstallation(simulator.url)
-const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cli-media-'))
+const installation = await forFile(createInstallation(simulator.url))
+const folder = await folderForFile()
 const accountId = await addAccount('7')
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await installation.remove()
-})
-
 async function addAccount(digit: string): Promise<string> {
   const number = { phoneNumberId: digit.repeat(12), wabaId: digit.repeat(13), accessToken: `EAA${digit}` }
   simulator.addPhoneNumber(number)

@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
-import { createInstallation, type Installation, type RunningServer } from '../installation.ts'
-
-let simulator: Simulator
-let waybill: Installation
-let server: RunningServer
-let accountId: string
-beforeAll(async () => {
-  simulator = await startSimulator()
-  waybill = await createInstallation(simulator.url)
-  server = await waybill.serve({ env: { WAYBILL_PUBLIC_URL: 'http://waybill.localhost:3000' } })
-  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
-})
-afterAll(async () => {
-  await waybill.remove()
-  await simulator.stop()
-})
+import { createInstallation } from '../installation.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const env = { WAYBILL_PUBLIC_URL: 'http://waybill.localhost:3000' }
+const simulator = await forFile(startSimulator())
+const waybill = await forFile(createInstallation(simulator.url))
+const server = await waybill.serve({ env })
+const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
 const email = 'ada@example.com'
 
 async function tokenOf(command: string[]): Promise<string> {

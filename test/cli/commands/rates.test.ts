@@ -1,16 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createInstallation } from '../installation.ts'
+import { folderForFile, forFile } from '../../support/lifetime.ts'
 
-const waybill = await createInstallation('http://127.0.0.1:9')
-const folder = await mkdtemp(path.join(tmpdir(), 'waybill-rates-'))
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await waybill.remove()
-})
-
+const waybill = await forFile(createInstallation('http://127.0.0.1:9'))
+const folder = await folderForFile()
 async function write(name: string, ...lines: string[]): Promise<string> {
   const file = path.join(folder, name)
   await writeFile(file, lines.join('\n'))

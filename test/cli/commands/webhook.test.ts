@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
 import { verifyWebhook } from '../../../src/receiver/webhook.ts'
 import { openTestDatabase } from '../../support/database.ts'
@@ -21,7 +21,7 @@ const environment = {
   DATABASE_URL: postgres.url,
   WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
 }
-const waybill = await createEmbeddedInstallation(environment)
+const waybill = await forFile(createEmbeddedInstallation(environment))
 const receiver = await forFile(
   createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
@@ -38,8 +38,6 @@ beforeEach(() => {
 })
 
 afterEach(() => vi.restoreAllMocks())
-
-afterAll(() => waybill.remove())
 
 async function createAccount(): Promise<string> {
   return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { findAccount } from '../../../src/accounts/store.ts'
 import { runOnServer } from '../../../src/cli/run-data-command.ts'
@@ -11,27 +9,21 @@ import { type ControlServer, startControlServer } from '../../../src/cli/control
 import { chooseControlSocket, type ControlSocket } from '../../../src/cli/control/protocol.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { createTestDeps } from '../../support/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase } from '../../support/database.ts'
 import { nobody } from '../run-command.ts'
+import { folderForTest, forTest } from '../../support/lifetime.ts'
 
 const umask = process.umask()
-let database: TestDatabase
 let deps: Deps
 let folder: string
 let socket: ControlSocket
 let control: ControlServer
 beforeEach(async () => {
-  database = await openTestDatabase()
-  deps = createTestDeps(database)
-  folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
+  deps = createTestDeps(await forTest(openTestDatabase()))
+  folder = await folderForTest()
   chmodSync(folder, 0o755)
   socket = chooseControlSocket(folder)
-  control = await startControlServer(deps, socket)
-})
-afterEach(async () => {
-  await control.stop()
-  await database.close()
-  rmSync(folder, { recursive: true })
+  control = await forTest(startControlServer(deps, socket))
 })
 
 test.skipIf(process.platform === 'win32')('creates a private control socket in a folder that others can access', () => {

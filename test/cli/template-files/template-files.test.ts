@@ -1,27 +1,25 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseTemplateFile, printTemplateFile } from '../../../src/cli/template-files/file.ts'
 import { makeGalleryTemplate } from '../../../contracts/templates/gallery.ts'
 import { startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation } from '../installation.ts'
 import { runHere } from '../run-command.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { folderForTest, forFile } from '../../support/lifetime.ts'
 
 let accounts = 0
 
 const simulator = await forFile(startSimulator())
-const installation = await createInstallation(simulator.url)
+const installation = await forFile(createInstallation(simulator.url))
 let accountId: string
 let folder: string
 beforeEach(async () => {
   accountId = await addAccount()
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-templates-'))
+  folder = await folderForTest()
 })
-afterAll(() => installation.remove())
 
 async function addAccount(): Promise<string> {
   const id = String(++accounts).padStart(4, '0')
@@ -213,5 +211,4 @@ test('create, update, duplicate and delete work on one template', async () => {
   expect(names()).toEqual(['note_2.en'])
   const missing = await waybill('template', 'create', accountId, '--file', path.join(folder, 'none.yaml'))
   expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cannot be read') })
-  await rm(folder, { recursive: true })
 })

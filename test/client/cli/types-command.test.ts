@@ -1,25 +1,21 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { runHere } from '../../cli/run-command.ts'
-import { forFile } from '../../support/lifetime.ts'
+import { folderForTest, forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
 
 const program = path.resolve(import.meta.dirname, '../../../src/client/cli/main.ts')
 
 const server = await forFile(startTestServer())
 let account: TestAccount
-let folder: string
 let file: string
 
 beforeEach(async () => {
   account = await server.account()
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-types-'))
-  file = path.join(folder, 'templates.d.ts')
-  return () => rm(folder, { recursive: true })
+  file = path.join(await folderForTest(), 'templates.d.ts')
 })
 
 interface Ended {
@@ -34,7 +30,7 @@ function runClient(args: string[], environment: Record<string, string> = {}): Pr
     const child = execFile(
       process.execPath,
       [program, ...args],
-      { cwd: folder, env: environment },
+      { cwd: path.dirname(file), env: environment },
       (_error, stdout, stderr) => resolve({ exitCode: child.exitCode, stdout, stderr }),
     )
   })

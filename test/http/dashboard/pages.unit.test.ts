@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliCompressSync, constants, gunzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { registerPages } from '../../../src/http/dashboard/pages.ts'
+import { folderForTest, forTest } from '../../support/lifetime.ts'
 
 let folder: string
 let app: FastifyInstance
@@ -18,13 +18,8 @@ async function build(version: string): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-pages-'))
-  app = Fastify()
-})
-
-afterEach(async () => {
-  await app.close()
-  await rm(folder, { recursive: true, force: true })
+  folder = await folderForTest()
+  app = await forTest(Fastify())
 })
 
 test('keeps serving its pages after a new build replaces them', async () => {

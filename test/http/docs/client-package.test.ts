@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
-import { forFile } from '../../support/lifetime.ts'
+import { expect, test } from 'vitest'
+import { folderForFile, forFile } from '../../support/lifetime.ts'
 import { nodeForTest, startTestServer } from '../../support/server.ts'
 
 /** A clone, in which nothing was built: the first request builds the client. */
 const server = await forFile(startTestServer())
-const folder = await mkdtemp(path.join(tmpdir(), 'waybill-client-'))
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = await folderForFile()
 
 const latest = '/client/waybill-client.tgz'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import fastify from 'fastify'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { registerDocs } from '../../../src/http/docs/docs.ts'
 import { languages, renderMarkdown } from '../../../src/http/docs/render/markdown.ts'
@@ -10,13 +10,13 @@ import { printOpenApi } from '../../../src/http/openapi/openapi.ts'
 import { contents } from '../../../src/http/docs/site/contents.ts'
 import { type SearchEntry, urlOf } from '../../../src/http/docs/site/page.ts'
 import { explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 const pages = renderPages()
 const openApi = JSON.parse(printOpenApi()) as { paths: Record<string, Record<string, { tags: [string] }>> }
 
-const app = fastify()
+const app = await forFile(fastify())
 registerDocs(app)
-afterAll(() => app.close())
 
 function get(url: string, headers: Record<string, string> = {}) {
   return app.inject({ url, headers })

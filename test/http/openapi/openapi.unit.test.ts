@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { apiErrorCodes, describeError } from '../../../contracts/errors.ts'
 import { restContracts } from '../../../contracts/index.ts'
@@ -20,6 +19,7 @@ import {
   resolveParameter,
   resolveResponse,
 } from '../../contracts/document.ts'
+import { folderForFile } from '../../support/lifetime.ts'
 
 const operations = listProcedures(restContracts).map(({ name, contract }) => {
   const method = contract.method === 'GET' ? 'get' : 'post'
@@ -35,9 +35,7 @@ const forms = [
   ...Object.entries(openApiForms).map(([name, write]) => [name, write(openApi)] as const),
 ] as const
 
-const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
-
-afterAll(() => rm(folder, { recursive: true }))
+const folder = await folderForFile()
 
 test('openapi.json is what the contracts generate today', () => {
   const written = readFileSync(path.join(root, 'openapi.json'), 'utf8')

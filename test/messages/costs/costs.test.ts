@@ -1,31 +1,28 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Costs } from '../../../contracts/dashboard/cost.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { importRateCards, listRateCards, removeRateCard } from '../../../src/messages/costs/rate-cards.ts'
 import { foldCounts, foldOldBuckets } from '../../../src/messages/queries/counts-store.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
+import { forFile } from '../../support/lifetime.ts'
 
-let server: TestServer
 let account: TestAccount
 /** The time of the server. */
 let now: Date
 /** The time at which the test began: midnight may pass meanwhile. */
 let today: Date
 
-beforeAll(async () => {
-  server = await startTestServer({ deps: { now: () => now } })
-})
+const server = await forFile(startTestServer({ deps: { now: () => now } }))
 beforeEach(async () => {
   today = new Date()
   now = today
   account = await server.account()
   await server.deps.db.deleteFrom('rate_cards').execute()
 })
-afterAll(() => server.close())
 
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
 const daysAgo = (days: number) => new Date(today.getTime() - days * 86_400_000)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
 import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
@@ -10,22 +10,19 @@ import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount } from '../../support/server.ts'
+import { forFile } from '../../support/lifetime.ts'
 
 /** The names of recipients: numbers in several spellings, and user IDs of people who hide their number. */
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
 
-let server: TestServer
+const server = await forFile(startTestServer())
 let account: TestAccount
-beforeAll(async () => {
-  server = await startTestServer()
-})
 beforeEach(async () => {
   account = await server.account()
   await account.template(sale)
 })
-afterAll(() => server.close())
 
 const sendSale = (to: string, from = account) =>
   from.post('/api/v1/message/send', { to, template: sale.name, language: 'en' })

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -15,7 +12,7 @@ import { explainAttemptError } from '../../../src/webhooks/sender/attempt.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptRequest } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { createAuthority, issueCertificate, testCertificate } from '../../support/certificate.ts'
-import { forFile, forTest } from '../../support/lifetime.ts'
+import { folderForTest, forFile, forTest } from '../../support/lifetime.ts'
 import { accept, respond, neverRespond, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 /** Longer than an attempt takes on any machine. */
@@ -292,7 +289,7 @@ const faultyServers: { what: string; options?: ServerOptions; validFrom?: number
 ]
 
 test.each(faultyServers)('names the problem of $what', async ({ options, validFrom = -day, error }) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-tls-'))
+  const folder = await folderForTest()
   const authority = await createAuthority(folder, 'authority')
   const { host } = testCertificate
   const issued = { folder, commonName: 'receiver', host, validFrom: Date.now() + validFrom }
@@ -307,7 +304,6 @@ test.each(faultyServers)('names the problem of $what', async ({ options, validFr
 
   await trusting.close()
   server.close()
-  await rm(folder, { recursive: true })
 })
 
 test.each(['UNSPECIFIED', 'INVALID_CA', 'INVALID_PURPOSE', 'PATH_LENGTH_EXCEEDED'])(
