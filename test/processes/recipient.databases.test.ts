@@ -5,7 +5,7 @@ import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, metaAppSecret } from '../cli/installation.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { callbackPath } from '../support/callbacks.ts'
-import { findFilesWith } from '../support/find-files.ts'
+import { findFilesWith } from '../support/find-text.ts'
 import { repliesCallback, text, userMessage } from '../support/replies.ts'
 import { forFile } from '../support/lifetime.ts'
 

@@ -11,6 +11,7 @@ import { deleteOldContents, findOldestContents } from '../../../src/messages/con
 import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { erase } from '../../support/erase.ts'
+import { findTablesWith } from '../../support/find-text.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
 import { callOperator, signedInOperator } from '../../support/operator.ts'
@@ -60,20 +61,6 @@ async function countStored({ accountId }: Pick<Customer, 'accountId'>): Promise<
   return rows[0]?.count ?? 0
 }
 
-/** Every table whose rows contain the text. */
-async function findText(text: string): Promise<string[]> {
-  const { rows: tables } = await sql<{ name: string }>`
-    select c.relname as name from pg_class c
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`.execute(server.deps.db)
-  const found: string[] = []
-  for (const { name: table } of tables) {
-    const { rows } = await sql`
-      select from ${sql.table(table)} t where to_jsonb(t)::text like ${`%${text}%`}`.execute(server.deps.db)
-    if (rows.length > 0) found.push(table)
-  }
-  return found
-}
-
 test('stores nothing unless the account turns it on', async () => {
   const customer = await setUp(null)
 
@@ -108,7 +95,7 @@ test('keeps no value in plain text, in the database or in the log', async () => 
   await send(customer, { to: '15559000008', variables: { '1': value, '2': value } }).catch(() => {})
   await read(customer, messageId)
 
-  expect(await findText(value)).toEqual([])
+  expect(await findTablesWith(server.deps.db, value)).toEqual([])
   expect(server.log.join('')).not.toContain(value)
 })
 

@@ -8,6 +8,7 @@ import { addEndpoint, removeEndpoint } from '../../../src/webhooks/endpoints/cha
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { erase } from '../../support/erase.ts'
+import { findTablesWith } from '../../support/find-text.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { listRecorded, repliesCallback, tap, text, userMessage } from '../../support/replies.ts'
@@ -24,22 +25,7 @@ function newNumber(): string {
   return `34600${String((numbers += 1)).padStart(5, '0')}7`
 }
 
-/** Every table whose rows contain the text, as text, in JSON or in bytes. */
-async function findText(text: string): Promise<string[]> {
-  const inBytes = Buffer.from(text).toString('hex')
-  const { rows: tables } = await sql<{ name: string }>`
-    select c.relname as name from pg_class c
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`.execute(server.deps.db)
-  const found: string[] = []
-  for (const { name } of tables) {
-    const { rows } = await sql<{ row: string }>`
-      select to_jsonb(t)::text as row from ${sql.table(name)} t where to_jsonb(t)::text like any (${[`%${text}%`, `%${inBytes}%`]}::text[])`.execute(
-      server.deps.db,
-    )
-    if (rows.length > 0) found.push(name.replace(/_(\d{8}|rest)$/, ''))
-  }
-  return found
-}
+const findText = (text: string) => findTablesWith(server.deps.db, text)
 
 const base64Of = (number: string) => Buffer.from(`\x1c\x18\x0b${number}`, 'latin1').toString('base64').slice(4, 18)
 
