@@ -7,7 +7,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import type { Benchmark, Goal, Row } from './row.ts'
+import type { Goal, Row } from './row.ts'
 import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } from './against-version.ts'
 import { compareCosts } from './cost/compare-costs.ts'
 import { accounts, attack, overload } from './rows/overload.ts'
@@ -17,7 +17,7 @@ import { batched, lone, route, send, slowUpstream, stored, trpc } from './rows/s
 import { start } from './rows/start.ts'
 import { statuses } from './rows/statuses.ts'
 import { uploadsInMemory } from './rows/uploads.ts'
-import { openStage } from './stage.ts'
+import { type Benchmark, openStage } from './stage.ts'
 
 const tableHeader = [
   toLine(['row', 'measure', 'ours', 'other', 'against', 'ratio (minimum to maximum)', 'goal', 'met']),

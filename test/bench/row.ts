@@ -1,5 +1,3 @@
-import type { Stage } from './stage.ts'
-
 /** One row of the table. */
 export interface Row {
   measure: string
@@ -43,12 +41,4 @@ export function summarize(
 
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
-}
-
-/** Runs as `npm run bench -- <name>`: compares two sides in one run on one machine. */
-export interface Benchmark {
-  name: string
-  /** The label of the other side in the table. */
-  against: string
-  run(stage: Stage): Promise<Row[]>
 }

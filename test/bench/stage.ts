@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { run, startPostgres, withDatabase } from '../support/postgres.ts'
 import type { Rounds } from './compare.ts'
+import type { Row } from './row.ts'
 
 /** The environment of every benchmark. */
 export interface Stage extends AsyncDisposable {
@@ -10,6 +11,14 @@ export interface Stage extends AsyncDisposable {
   /** The URL of the PostgreSQL server. */
   adminUrl: string
   createDatabase(): Promise<string>
+}
+
+/** Runs as `npm run bench -- <name>`: compares two sides in one run on one machine. */
+export interface Benchmark {
+  name: string
+  /** The label of the other side in the table. */
+  against: string
+  run(stage: Stage): Promise<Row[]>
 }
 
 const thorough: Rounds = { count: 5, warmUpSeconds: 0.2, seconds: 0.8, firstWarmUpSeconds: 1.5 }

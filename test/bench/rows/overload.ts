@@ -8,7 +8,7 @@ import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import type { TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { type Interface, interfaces } from '../../support/worst-requests.ts'
-import { type Benchmark, type Row, type Sides, summarize } from '../row.ts'
+import { type Row, type Sides, summarize } from '../row.ts'
 import { compare, toRow } from '../compare.ts'
 import { openConnection } from '../connection.ts'
 import { readCpuTime } from '../cpu-time.ts'
@@ -16,6 +16,7 @@ import { createCustomer, type Customer } from '../customer.ts'
 import { example } from '../example.ts'
 import type { FloodOptions } from '../flood.ts'
 import { readPeakBytes, startProcess } from '../start-process.ts'
+import type { Benchmark } from '../stage.ts'
 
 /** The server's limit of concurrent requests (src/http/limits/concurrency-limit.ts). */
 const connections = 512

@@ -1,8 +1,8 @@
 import { compare, type Comparison, toRow } from '../compare.ts'
 import { createCustomer, type Customer, sendTarget } from '../customer.ts'
-import type { Stage } from '../stage.ts'
+import type { Benchmark, Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
-import type { Benchmark, Goal, Row, Sides } from '../row.ts'
+import type { Goal, Row, Sides } from '../row.ts'
 import { storeWeeksOfMessages } from '../stored-messages.ts'
 
 /** Waybill and the baseline, each with its own database but the same upstream. */

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Benchmark, type Row, type Sides, summarize } from '../row.ts'
+import { type Row, type Sides, summarize } from '../row.ts'
 import { readCpuTime } from '../cpu-time.ts'
 import { createCustomer } from '../customer.ts'
 import { readResidentBytes, root, startProcess } from '../start-process.ts'
+import type { Benchmark } from '../stage.ts'
 
 /** By then, a server has finished its first checks and housekeeping and collected the garbage of its start. */
 const idleMilliseconds = 12_000

@@ -1,9 +1,9 @@
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
-import type { Benchmark, Row, Sides } from '../row.ts'
+import type { Row, Sides } from '../row.ts'
 import { compare, toRow } from '../compare.ts'
 import { appSecret, createCustomer, type Customer, phoneNumberId } from '../customer.ts'
 import { storeNumberedMessages } from '../numbered-messages.ts'
-import type { Stage } from '../stage.ts'
+import type { Benchmark, Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 import type { Target } from '../run-load.ts'
 

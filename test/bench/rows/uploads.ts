@@ -5,9 +5,10 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { type Benchmark, summarize } from '../row.ts'
+import { summarize } from '../row.ts'
 import { createCustomer } from '../customer.ts'
 import { readResidentBytes, startProcess } from '../start-process.ts'
+import type { Benchmark } from '../stage.ts'
 
 const uploads = 100
 const fileBytes = 16 * 1024 * 1024
