@@ -137,7 +137,7 @@ type Part = OutputOf<typeof recoverDeliveries>
 test('recovers earlier events for a new endpoint in batches, once', async () => {
   const { accountId, owner } = await accountWithOwner(server)
   const since = new Date(Date.now() - 60_000)
-  const count = 12_000
+  const count = 5_001
   await insertDelivered(accountId, since, count)
   const { data } = await owner.mutate<Added>('webhook.add', { accountId, url: `${receiver.url}/recovered` })
   const { endpointId } = data
@@ -154,10 +154,10 @@ test('recovers earlier events for a new endpoint in batches, once', async () => 
 
   const parts = await recover()
 
-  expect(parts.map(({ recovered }) => recovered)).toEqual([5_000, 5_000, 2_000])
+  expect(parts.map(({ recovered }) => recovered)).toEqual([5_000, 1])
   const reached = parts.map(({ reachedAt }) => reachedAt)
   expect(reached).toEqual(reached.toSorted())
-  expect((await recover()).map(({ recovered }) => recovered)).toEqual([0, 0, 0])
+  expect((await recover()).map(({ recovered }) => recovered)).toEqual([0, 0])
   const { items } = (await owner.query<{ items: { waiting: number }[] }>('webhook.list', { accountId })).data
   expect(items).toMatchObject([{ waiting: count }])
 })
