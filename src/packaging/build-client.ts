@@ -18,6 +18,8 @@ const {
 } = parseArgs({ options: { pack: { type: 'string' } } })
 const folder = pack === undefined ? client : await mkdtemp(path.join(tmpdir(), 'waybill-client-'))
 const dist = path.join(folder, 'dist')
+/** Of a tar archive. */
+const blockBytes = 512
 
 await rm(dist, { recursive: true, force: true })
 compile('tsconfig.json', 'esm')
@@ -68,13 +70,11 @@ async function nameCompiledFiles(): Promise<void> {
   }
 }
 
-export interface TarFile {
+interface TarFile {
   /** At most 100 bytes. */
   path: string
   content: Buffer
 }
-
-const blockBytes = 512
 
 /** Creates a .tar.gz archive (POSIX ustar). The same files always give the same bytes, so that its hash identifies it. */
 function createTarball(files: readonly TarFile[]): Buffer {

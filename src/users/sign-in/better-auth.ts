@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { asUnknownCaller } from './password-hashing.ts'
+import { asUnknownCaller } from './hashing-caller.ts'
 import type { UserAuthOptions } from './options.ts'
 import { authPath, resetLinkSeconds, resetPrefix } from './paths.ts'
 import { readAuthSecret } from './secret.ts'

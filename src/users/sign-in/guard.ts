@@ -15,7 +15,7 @@ import {
   findUserByEmail,
   replacePassword,
 } from '../store.ts'
-import { recognizeCaller } from './password-hashing.ts'
+import { recognizeCaller } from './hashing-caller.ts'
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
   consumeAttempt,
