@@ -147,17 +147,15 @@ test.each([
   await expect.poll(() => current.count()).toBe(0)
 })
 
-test('loads less than 240 kB of script with the first page, and the scripts of other pages later', async () => {
+test('loads less than 245 kB of script with the first page, and the scripts of other pages later', async () => {
   const { page, context, openOfAccount } = await dashboard.signedIn()
   // Earlier tests have left the files in the cache.
   const session = await context.newCDPSession(page)
   await session.send('Network.enable')
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   const sizes = new Map<string, number>()
-  page.on('requestfinished', async (request) => {
-    if (!request.url().endsWith('.js')) return
-    const { responseBodySize } = await request.sizes()
-    sizes.set(request.url(), responseBodySize)
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js')) sizes.set(response.url(), Number(response.headers()['content-length']))
   })
   await openOfAccount('overview')
   await page.getByText('Send your first message').waitFor()
@@ -165,7 +163,8 @@ test('loads less than 240 kB of script with the first page, and the scripts of o
   const first = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   const files = sizes.size
   expect(first).toBeGreaterThan(50_000)
-  expect(first).toBeLessThan(240_000)
+  // With the form for the time zone, which loads after the rest and often too late to be counted.
+  expect(first).toBeLessThan(245_000)
 
   await page.getByRole('link', { name: 'Templates' }).click()
   await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor()
