@@ -272,6 +272,36 @@ function rankOf(module: string): number {
   return module.startsWith('.') ? 2 : 1
 }
 
+test('no module is imported twice by a file', () => {
+  const repeated = files.filter((file) => {
+    const lines = readFileSync(path.join(root, file), 'utf8').match(/^import .*$/gm) ?? []
+    const modules = lines.flatMap((line) => /^import (?!type\b).*'(.+)'$/.exec(line)?.[1] ?? [])
+    return new Set(modules).size < modules.length
+  })
+
+  expect(repeated).toEqual([])
+})
+
+test('reading the configuration loads no database', () => {
+  const loaded = new Set<string>()
+  const load = (file: string) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const [, specifier = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(
+      /^(?:import (?!type\b)|\} )[^'\n]*from '([^'\n]+)'/gm,
+    )) {
+      const next = specifier.startsWith('.') ? path.join(path.dirname(file), specifier) : specifier
+      if (next.endsWith('.ts')) load(next)
+      else loaded.add(next)
+    }
+  }
+  load('src/platform/config.ts')
+
+  expect([...loaded]).toContain('zod')
+  for (const module of ['node:sqlite', 'pg', 'kysely', '@electric-sql/pglite'])
+    expect([...loaded]).not.toContain(module)
+})
+
 test('the mutation tests name files that exist', () => {
   const mutated = Object.values(groups).flatMap(({ files: tests }) => Object.entries(tests).flat(2))
 

@@ -13,8 +13,6 @@ import './outcomes.ts'
 import './problems.ts'
 import './recipients.ts'
 import './template-problems.ts'
-import './template-problems.ts'
-import './template-refusals.ts'
 import './template-refusals.ts'
 
 export { factTexts } from './fact.ts'

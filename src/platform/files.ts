@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { lchown, mkdir, stat } from 'node:fs/promises'
+import path from 'node:path'
 
 /**
  * Writes a file as a whole: readers see the old content or the new one, also after a kill, a full disk or a power failure. Two

@@ -121,7 +121,7 @@ export async function registerCallbacks(
 /** Receives bodies without parsing them, and only those that may be genuine. */
 function receiveBodies(inbound: FastifyInstance, bodies: BodyReceiver, counters: Counters): void {
   inbound.removeAllContentTypeParsers()
-  // As in request-bodies.ts, the type of nearly all callbacks is named.
+  // Fastify parses a type that is not named anew for each request.
   inbound.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     return bodies.receive(payload, { address: networkOf(request.ip), length: contentLength(request) })
   })

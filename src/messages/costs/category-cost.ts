@@ -3,8 +3,7 @@ import { type CategoryCost, type PricingCategory, pricingCategories } from '../.
 import { requireAccount } from '../../accounts/account.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { countsOf } from '../queries/counts-store.ts'
-import { lastDays, type Period, toPeriod } from '../queries/periods.ts'
-import { readClock } from '../queries/periods.ts'
+import { lastDays, type Period, readClock, toPeriod } from '../queries/periods.ts'
 import { formatMicros } from './rate-card.ts'
 import { findCards, findRates, type StoredRate } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import type {
-  exportMessages as contract,
+  exportMessages as exportMessagesContract,
   listMessages as listMessagesContract,
   Message,
   MessagePage,
@@ -132,7 +132,7 @@ function payloadOf(payload: string | undefined): { payload?: string } {
   return payload === undefined ? {} : { payload }
 }
 
-export type ExportInput = InputOf<typeof contract>
+export type ExportInput = InputOf<typeof exportMessagesContract>
 
 /** As many as a page of a list holds at most, so that no statement takes longer than one of theirs. */
 const pageSize = 100

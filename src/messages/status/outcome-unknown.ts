@@ -101,8 +101,8 @@ export async function failInterrupted(
 ): Promise<{ found: string[]; failed: number }> {
   const { found, failed, reported } = await deps.db.transaction().execute(async (trx) => {
     const marked = await failUnwritten(trx, entries)
-    const reported = await findReported(trx, marked.failed)
-    await recordOutcomes(deps, trx, reported)
+    const reported = marked.failed.length === 0 ? [] : await findReported(trx, marked.failed)
+    if (reported.length > 0) await recordOutcomes(deps, trx, reported)
     return { ...marked, reported }
   })
   if (reported.length > 0) deps.notifications.notify('deliveries')

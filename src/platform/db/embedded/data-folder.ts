@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
@@ -95,9 +95,4 @@ function writeLockHolder(dataDir: string, holder: LockHolder): void {
 
 function lockHolderFile(dataDir: string): string {
   return path.join(dataDir, 'owner.json')
-}
-
-/** Whether a folder holds the files of PostgreSQL, which it calls a cluster. */
-export function hasCluster(folder: string): boolean {
-  return existsSync(path.join(folder, 'PG_VERSION'))
 }

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import { hasCluster } from './data-folder.ts'
+import { hasCluster } from './cluster.ts'
 
 type Init = NodeFS['init']
 type Module = Parameters<NonNullable<NonNullable<Parameters<Init>[1]['preRun']>[number]>>[0]

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { z } from 'zod'
-import { hasCluster } from './data-folder.ts'
+import { hasCluster } from './cluster.ts'
 import { DurableFiles } from './durable-files.ts'
 
 /** PGlite's start parameters, with flushes enabled and with a sync method that its file system supports. */
