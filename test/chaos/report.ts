@@ -97,6 +97,12 @@ export function toReport(figures: Figures, violations: readonly Violation[]): st
   return `${toTable(Object.entries(figures))}\n\nViolations\n${toTable(found)}`
 }
 
+/** The number of each problem and its first ID, for a test whose log may be cut. */
+export function summarize(violations: readonly Violation[]): string {
+  const groups = Map.groupBy(violations, ({ check, problem }) => `${check}: ${problem}`)
+  return [...groups].map(([problem, of]) => `${of.length} × ${problem} (${of[0]?.id})`).join('; ')
+}
+
 function toTable(rows: [name: string, value: number][]): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${String(value).padStart(8)}`).join('\n')

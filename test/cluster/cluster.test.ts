@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'
 import { runUnderLoad, type ServiceParts } from '../chaos/campaign.ts'
-import { countFigures, toReport } from '../chaos/report.ts'
+import { countFigures, summarize, toReport } from '../chaos/report.ts'
 import { type Cluster, type LeaderFault, startCluster } from './cluster.ts'
 
 const faults = ['kill', 'pause', 'cut off', 'kill', 'cut off'] as const satisfies LeaderFault[]
@@ -18,7 +18,6 @@ test('loses and doubles nothing while the leaders of a cluster fail', async () =
   requireInstalled()
   await using resources = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-failovers-'))
-  resources.defer(() => rm(folder, { recursive: true, force: true }))
   const cluster = resources.use(await startCluster())
   // After a timeout, it still runs.
   onTestFailed(async () => console.error(await cluster.describe()))
@@ -39,8 +38,9 @@ test('loses and doubles nothing while the leaders of a cluster fail', async () =
   console.log('Seconds after the promotion:')
   for (const { fault, committed, sent } of result)
     console.log(`${fault}: PostgreSQL committed ${committed}, sent ${sent}`)
-  expect(violations).toEqual([])
+  expect(violations, `ledger in ${folder}/ledger: ${summarize(violations)}`).toEqual([])
   expect(result).toHaveLength(faults.length)
+  await rm(folder, { recursive: true, force: true })
 })
 
 interface Resumed {

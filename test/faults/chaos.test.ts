@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { runRound } from '../chaos/campaign.ts'
 import { faultKinds } from '../chaos/faults.ts'
+import { summarize } from '../chaos/report.ts'
 
 /** A short run of `npm run test:chaos`. A failure names the ledger to investigate. */
 test.each([
@@ -19,7 +20,7 @@ test.each([
       settleSeconds: 30,
       keep: false,
     })
-    expect(violations, `seed ${seed}, ledger in ${folder}/ledger`).toEqual([])
+    expect(violations, `ledger in ${folder}/ledger: ${summarize(violations)}`).toEqual([])
   },
   420_000,
 )
