@@ -272,9 +272,6 @@ interface Settling {
   webhooks: ReadonlySet<string>
 }
 
-/** `event.list` shows an event about two seconds after it happened. */
-const eventListMilliseconds = 4_000
-
 /**
  * Waits until all expected work is done or nothing has progressed for the given time; the checks report what is
  * missing.
@@ -294,6 +291,6 @@ async function settle({ nodes, load, upstream, webhooks }: Settling, seconds: nu
   }
   await until(() => nodes.every(({ state }) => state === 'up'))
   await until(({ outstanding, undecided }) => outstanding === 0 && load.unanswered.isSubsetOf(new Set(undecided)))
-  await delay(eventListMilliseconds)
-  await until(() => load.followed.isSubsetOf(webhooks))
+  const reportedAt = Date.now()
+  await until(() => load.caughtUpAt() > reportedAt && load.followed.isSubsetOf(webhooks))
 }

@@ -35,6 +35,8 @@ export interface Load {
   acknowledged: ReadonlySet<string>
   /** IDs of the events that the reader of `event.list` received. */
   followed: ReadonlySet<string>
+  /** When the reader sent its last request that found no further events: it has read all events from before. */
+  caughtUpAt(): number
   stop(): Promise<void>
 }
 
@@ -56,6 +58,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
   const isStopped = () => state.phase === 'stopped'
   const answered = new Set<string>()
   const followed = new Set<string>()
+  let caughtUpAt = -Infinity
 
   async function sendForever(): Promise<void> {
     while (state.phase === 'sending') {
@@ -154,6 +157,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
   async function follow(): Promise<void> {
     let last: string | undefined
     while (!isStopped()) {
+      const askedAt = Date.now()
       const { data: page } = await read<EventPage>(
         { url: (await pickNode()).url, apiKey, ledger, agent },
         `/api/v1/event?limit=100${last === undefined ? '' : `&cursor=${last}`}`,
@@ -163,7 +167,9 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
         followed.add(eventId)
         last = eventId
       }
-      if (page?.nextCursor === undefined) await delay(300)
+      if (page?.nextCursor !== undefined) continue
+      if (page) caughtUpAt = askedAt
+      await delay(300)
     }
   }
 
@@ -193,6 +199,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     answered,
     acknowledged,
     followed,
+    caughtUpAt: () => caughtUpAt,
     stop: async () => {
       state.phase = 'stopped'
       await Promise.all(work)
@@ -264,11 +271,16 @@ export async function readEndState(
   for await (const message of pages<Message>(reader, '/api/v1/message'))
     ledger.write({ kind: 'message', via: 'list', message })
   for await (const event of pages<ListedEvent>(reader, '/api/v1/event')) ledger.write({ kind: 'event', ...event })
-  for (const messageId of answered) {
-    const message = await readUntilSuccess<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
-    // A message that is not found stays out of the ledger, which the check reports.
-    if (message) ledger.write({ kind: 'message', via: 'get', message })
+  const remaining = answered.values()
+  const readMessages = async () => {
+    for (const messageId of remaining) {
+      const message = await readUntilSuccess<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
+      // A message that is not found stays out of the ledger, which the check reports.
+      if (message) ledger.write({ kind: 'message', via: 'get', message })
+    }
   }
+  // As many reads as an account may have at a time.
+  await Promise.all([readMessages(), readMessages()])
 }
 
 async function* pages<Item>(reader: Reader, path: string): AsyncGenerator<Item> {
