@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../platform/log.ts'
 import { untilStopped } from '../until-stopped.ts'
-import { FromProcess, numberVariable, type ToProcess } from './supervised-process.ts'
+import { FromProcess, numberVariable, type ToProcess } from './ipc-messages.ts'
 
 /** A process that dies sooner after its start is replaced with an increasing delay. */
 const stableMilliseconds = 10_000
