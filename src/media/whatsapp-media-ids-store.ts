@@ -74,7 +74,19 @@ export async function recordUploaded(
     .set({ wa_media_id: waMediaId, expires_at: expiresAt, claimed_by: null, claimed_until: null })
     .where(matchesKey(key))
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  if (numUpdatedRows > 0n) return true
+  // A claim that expired may have been deleted, although its file is still there.
+  const { accountId, phoneNumberId, sha256, type } = key
+  const { rows } = await sql`
+    insert into media_at_whatsapp (account_id, phone_number_id, sha256, type, wa_media_id, expires_at)
+    select account_id, ${phoneNumberId}, sha256, type, ${waMediaId}, ${expiresAt}::timestamptz from media
+    where account_id = ${accountId} and sha256 = ${sha256} and type = ${type} and deleted_at is null
+    limit 1
+    for share
+    on conflict (account_id, phone_number_id, sha256, type) do update
+      set wa_media_id = excluded.wa_media_id, expires_at = excluded.expires_at, claimed_by = null, claimed_until = null
+    returning 1`.execute(db)
+  return rows.length > 0
 }
 
 export async function renewClaim(

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import { deleteExpiredWhatsAppMediaIds } from '../../src/media/whatsapp-media-ids-store.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
@@ -212,6 +213,35 @@ test('deletes a file at WhatsApp that is deleted while a send uploads it for ano
     message: 'The file was deleted while it was uploaded to WhatsApp. Nothing was sent. Try again.',
   })
   expect(uploadsOf({ phoneNumberId })).toEqual([])
+  await node.close()
+})
+
+test('keeps the ID of a file whose claim expired and was deleted during its upload', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const phoneNumberId = '990000000000021'
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+  const { db, whatsapp } = server.deps
+  const deleteClaim: typeof whatsapp.uploadMedia = async (...given) => {
+    const outcome = await whatsapp.uploadMedia(...given)
+    await db
+      .updateTable('media_at_whatsapp')
+      .set({ claimed_until: new Date(0) })
+      .where('phone_number_id', '=', phoneNumberId)
+      .execute()
+    await deleteExpiredWhatsAppMediaIds(db, new Date())
+    return outcome
+  }
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({
+    beside: server,
+    deps: { media: shared, whatsapp: { ...whatsapp, uploadMedia: deleteClaim } },
+  })
+  const send = () => through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
+
+  expect((await send()).statusCode).toBe(200)
+  expect((await send()).statusCode).toBe(200)
+  expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
   await node.close()
 })
 
