@@ -114,7 +114,10 @@ async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
   return rows
 }
 
-/** Reads how long the oldest delivery has been due, like `readQueueState`, but for each account. */
+/**
+ * Reads how long the oldest delivery of each account has been due. Unlike `readQueueState`, which is for the operator, it
+ * counts the time that a delivery waits for a failing or limited endpoint, because members can change that.
+ */
 async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
   const { rows } = await sql<LagFacts>`
     select late.account_id as "accountId", late.seconds
