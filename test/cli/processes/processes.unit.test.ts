@@ -65,7 +65,7 @@ test('sets only flags that V8 knows', async () => {
   expect(await run(script)).toEqual({ stdout: '', stderr: '' })
 })
 
-test('starts as many processes as it may on a machine with more cores', () => {
+test('starts as many processes as it may on a machine with more cores, and rejects several on the embedded database', () => {
   const cores = vi.spyOn(os, 'availableParallelism').mockReturnValue(96)
   syncBuiltinESMExports()
   onTestFinished(() => {
@@ -74,4 +74,5 @@ test('starts as many processes as it may on a machine with more cores', () => {
   })
 
   expect(readProcesses('auto', { kind: 'postgres', url: 'postgres://h/d' })).toBe(64)
+  expect(() => readProcesses('auto', { kind: 'pglite', dataDir: '/data' })).toThrow('embedded database')
 })
