@@ -196,6 +196,8 @@ test('does not remove the default while other WhatsApp accounts exist', async ()
   const second = await add()
 
   await expect(removeWhatsAppAccount(deps, { accountId, whatsAppAccountId: first })).rejects.toMatchObject({
+    code: 'SETTING_REFUSED',
+    message: expect.not.stringContaining('waybill '),
     remedy: expect.stringContaining(`waybill whatsapp set-default ${second}`),
   })
 
