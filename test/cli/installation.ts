@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { readOrCreateSecretKey } from '../../src/platform/config.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { endWithWorker } from '../support/process.ts'
 import { runHere } from './run-command.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
@@ -114,6 +115,7 @@ export async function createEmbeddedInstallation(
       env: { ...environment, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
+    endWithWorker(child)
     children.add(child)
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))

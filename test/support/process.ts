@@ -8,6 +8,15 @@ import { patience } from './patience.ts'
 const ourRoot = path.resolve(import.meta.dirname, '../..')
 const startMilliseconds = patience.hookTimeout / 2
 
+const children = new Set<ChildProcess>()
+process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')))
+
+/** Vitest stops nothing that a file has started if `-t` skips all of its tests. So a process ends with its worker. */
+export function endWithWorker(child: ChildProcess): void {
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+}
+
 /** A `waybill serve` process, as an operator runs it. */
 export interface ServeProcess {
   url: string
@@ -46,6 +55,7 @@ export async function startServe(
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  endWithWorker(child)
   onSpawn(child)
   const output: string[] = []
   const exited = once(child, 'exit').then(([code, signal]) => ({
