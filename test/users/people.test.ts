@@ -54,6 +54,7 @@ async function onNode(person: TestOwner): Promise<TestOwner> {
 }
 
 test('invites a person, who accepts with the link and is then a member', async () => {
+  const { owner, ...account } = await accountWithOwner(server)
   const email = newAddress()
 
   const { data: invited } = await of(account).invite(owner, email)

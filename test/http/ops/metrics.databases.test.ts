@@ -4,16 +4,17 @@ import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
 import { eventually } from '../../support/eventually.ts'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestServer, through } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestServer, through } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
 test('measures requests by route, without IDs or phone numbers in labels', async () => {
-  const account = await server.account()
+  const node = await nodeForTest(server)
+  const account = through(node, await server.account())
   await account.post('/api/v1/message/send', sendMessage.example.input)
   await account.get('/api/v1/message/msg_00000000000000000000000000?x=34600111222')
 
-  const { text } = await server.request('GET', '/metrics')
+  const { text } = await node.request('GET', '/metrics')
 
   expect(text).toMatch(
     /waybill_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/message\/send",status="200"\} 1/,
