@@ -14,6 +14,8 @@ import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../
 import { startTestWebhooks } from '../support/webhooks.ts'
 
 const hour = 3600
+/** Longer than a slow machine takes between two statements, and much less than the hour of a jump. */
+const margin = 600
 let receiver: WebhookReceiver
 const nodes: { registry: Registry; logged: string[]; check(): Promise<void>; stop(): Promise<void> }[] = []
 const database = await forFile(openTestDatabase().then(withSettableClock))
@@ -106,7 +108,7 @@ test('delivers within seconds after the clock was set back by an hour, and repor
   const [line, ...others] = logged()
   expect(others).toEqual([])
   expect(line).toMatchObject({ level: 40, msg: expect.stringContaining('set back') as string })
-  expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
+  expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(margin)
 })
 
 test('delivers events stored right after the start of a node whose clock was ahead', async () => {
@@ -152,8 +154,8 @@ test('keeps the remaining delay of a retry when the clock is set back', async ()
 
   await expect.poll(checking(() => countJumps('back'))).toBe(1)
   const [delivery] = await webhooks.deliveries()
-  expect(delivery?.dueInSeconds).toBeLessThan(2 * hour + 15)
-  expect(delivery?.dueInSeconds).toBeGreaterThan(2 * hour - 30)
+  expect(delivery?.dueInSeconds).toBeLessThan(2 * hour + margin)
+  expect(delivery?.dueInSeconds).toBeGreaterThan(2 * hour - margin)
 })
 
 test('neither loses nor repeats attempts in progress when the clock is set back', async () => {
@@ -182,7 +184,7 @@ test('keeps a lease that was granted before a clock jump was detected', async ()
   await webhooks.emit()
   await startNode()
   await shiftClock(database.db, -hour)
-  await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1, claimed = true`.execute(
+  await sql`update webhook_deliveries set due_at = now() + interval '170 seconds', generation = 1, claimed = true`.execute(
     database.db,
   )
 
@@ -286,9 +288,9 @@ test('keeps the due times of checks of WhatsApp accounts, and deletes callback t
       extract(epoch from next_traffic_at - now())::float8 as traffic,
       extract(epoch from last_status_at - now())::float8 as status
     from whatsapp_account_health where whatsapp_account_id = 'wa_clock'`.execute(database.db)
-  expect(rows[0]?.check).toBeLessThan(31 * 60)
-  expect(rows[0]?.check).toBeGreaterThan(29 * 60)
-  expect(rows[0]?.traffic).toBeLessThan(61)
+  expect(rows[0]?.check).toBeLessThan(hour / 2 + margin)
+  expect(rows[0]?.check).toBeGreaterThan(hour / 2 - margin)
+  expect(rows[0]?.traffic).toBeLessThan(margin)
   expect(rows[0]?.status).toBeLessThanOrEqual(0)
 })
 
@@ -306,8 +308,8 @@ test('keeps the due time of a token refresh if no other time of the WhatsApp acc
   const { rows } = await sql<{ refresh: number }>`
     select extract(epoch from token_refresh_due_at - now())::float8 as refresh
     from whatsapp_account_health where whatsapp_account_id = 'wa_refresh'`.execute(database.db)
-  expect(rows[0]?.refresh).toBeLessThan(31 * 60)
-  expect(rows[0]?.refresh).toBeGreaterThan(29 * 60)
+  expect(rows[0]?.refresh).toBeLessThan(hour / 2 + margin)
+  expect(rows[0]?.refresh).toBeGreaterThan(hour / 2 - margin)
 })
 
 test('detects stale pending messages that were recorded after the clock was set back', async () => {
@@ -355,7 +357,7 @@ test('does not extend a login lockout when the clock is set back', async () => {
 
   await expect
     .poll(checking(async () => (await countAttempt(database.db, attempt)).secondsLeft))
-    .toBeLessThan(hour + 15)
+    .toBeLessThan(hour + margin)
 })
 
 test('keeps event IDs increasing after a failover to a standby that lacks recent events', async () => {
