@@ -36,6 +36,8 @@ export function useUpload<Result>({ send, findProblem, onDone }: Upload<Result>)
   useEffect(() => {
     done.current = onDone
   })
+  // An upload ends with its form.
+  useEffect(() => () => running.current?.abort(), [])
   const upload = useChange({
     change: async ({ file, signal }: { file: File; signal: AbortSignal }) => {
       const result = await send(file, { signal, onProgress: (part) => signal.aborted || setSending({ file, part }) })

@@ -173,6 +173,20 @@ test('sends a test with a file from this device in the header', async () => {
   expect(await page.getByLabel('Header image link').inputValue()).toBe('')
 })
 
+test('stops the upload of a file when its template is closed', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn()
+  const { promise: held, resolve } = Promise.withResolvers<void>()
+  await page.route('**/settings/media?*', () => resolve())
+  await openOfAccount('templates?name=invoice_ready&language=en')
+  const stopped = page.waitForEvent('requestfailed', (request) => request.url().includes('/settings/media?'))
+  await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: png() })
+  await held
+
+  await page.keyboard.press('Escape')
+
+  await stopped
+})
+
 test('shows the problem of a header, a button or a code beside its field', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   for (const { name, label, value, problem } of [
