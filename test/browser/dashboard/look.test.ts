@@ -147,7 +147,7 @@ test.each([
   await expect.poll(() => current.count()).toBe(0)
 })
 
-test('loads less than 245 kB of script with the first page, and the scripts of other pages later', async () => {
+test('loads less than 235 kB of script with the first page, and the scripts of other pages later', async () => {
   const { page, context, openOfAccount } = await dashboard.signedIn()
   // Earlier tests have left the files in the cache.
   const session = await context.newCDPSession(page)
@@ -163,8 +163,7 @@ test('loads less than 245 kB of script with the first page, and the scripts of o
   const first = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   const files = sizes.size
   expect(first).toBeGreaterThan(50_000)
-  // With the form for the time zone, which loads after the rest and often too late to be counted.
-  expect(first).toBeLessThan(245_000)
+  expect(first).toBeLessThan(235_000)
 
   await page.getByRole('link', { name: 'Templates' }).click()
   await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor()

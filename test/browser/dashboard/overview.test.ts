@@ -670,7 +670,7 @@ test('reports a failed request and retries it', async () => {
   expect(await alert.count()).toBe(0)
 })
 
-test('loads the chart library only on pages with a chart', async () => {
+test('loads the chart library only on pages with a chart, and the form for the time zone only when it is opened', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account)
   const requestedUrls: string[] = []
@@ -683,6 +683,12 @@ test('loads the chart library only on pages with a chart', async () => {
 
   await page.locator(bars).first().waitFor()
   expect(requestedUrls.filter((url) => url.includes('chart'))).not.toEqual([])
+  const form = () => requestedUrls.filter((url) => /time-zone/.test(url))
+  await page.getByRole('button', { name: 'Change time zone' }).waitFor()
+  expect(form()).toEqual([])
+  await page.getByRole('button', { name: 'Change time zone' }).click()
+  await page.getByRole('dialog', { name: 'Time zone' }).waitFor()
+  expect(form()).not.toEqual([])
 })
 
 test.each([

@@ -1,10 +1,12 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor, Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { Suspense, useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
+import { useAccount } from '../../session/session.ts'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/page.tsx'
 import { describeDay } from '../../ui/time.ts'
@@ -12,15 +14,24 @@ import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
 import { type DayCounts, describeSlot, segmentNames, segments, stageNames, stages } from './statistics.ts'
 
-/** Loaded separately, because the chart library and the list of time zones are large. */
+/** Loaded separately, because the chart library is large. */
 const DailyChart = lazyPart(async () => (await import('./daily-chart.tsx')).DailyChart)
-const LoadedTimeZoneControl = lazyPart(async () => (await import('./time-zone-control.tsx')).TimeZoneControl)
+/** Loaded on first use. */
+const TimeZoneModal = lazyPart(async () => (await import('./time-zone-modal.tsx')).TimeZoneModal)
 
 function TimeZoneControl({ timeZone }: { timeZone: string }) {
+  const { role } = useAccount()
+  const [opened, { open, close }] = useDisclosure()
+  if (role !== 'owner') return null
   return (
-    <Suspense>
-      <LoadedTimeZoneControl timeZone={timeZone} />
-    </Suspense>
+    <>
+      <Anchor component="button" type="button" size="sm" onClick={open}>{t`Change time zone`}</Anchor>
+      {opened && (
+        <Suspense>
+          <TimeZoneModal timeZone={timeZone} onClose={close} />
+        </Suspense>
+      )}
+    </>
   )
 }
 

@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useDisclosure } from '@mantine/hooks'
 import { api } from '../../api/client.ts'
 import { useFormChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -11,17 +10,11 @@ import { TimeZoneField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 
 /** Changes the account's time zone, which applies to all members. */
-export function TimeZoneControl({ timeZone }: { timeZone: string }) {
-  const { role } = useAccount()
-  const [opened, { open, close }] = useDisclosure()
-  if (role !== 'owner') return null
+export function TimeZoneModal({ timeZone, onClose }: { timeZone: string; onClose: () => void }) {
   return (
-    <>
-      <Anchor component="button" type="button" size="sm" onClick={open}>{t`Change time zone`}</Anchor>
-      <Modal opened={opened} onClose={close} title={t`Time zone`}>
-        <TimeZoneForm timeZone={timeZone} onDone={close} />
-      </Modal>
-    </>
+    <Modal opened onClose={onClose} title={t`Time zone`}>
+      <TimeZoneForm timeZone={timeZone} onDone={onClose} />
+    </Modal>
   )
 }
 
