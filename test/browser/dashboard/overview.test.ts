@@ -655,6 +655,26 @@ test('shows a new account where to start', async () => {
   await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
 })
 
+test('shows no figures of a new account before its messages have loaded', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn()
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/settings\.message\.list/, async (route) => {
+    await held
+    await route.continue()
+  })
+  const others = ['overview.get', 'alert.list', 'template.problems', 'whatsAppAccount.health'].map((name) =>
+    page.waitForResponse((response) => response.url().includes(`settings.${name}`)),
+  )
+  await openOfAccount('overview')
+  for (const other of await Promise.all(others)) await other.finished()
+  await page.evaluate('new Promise(requestAnimationFrame)')
+  expect(await page.getByRole('region', { name: 'Messages by day' }).count()).toBe(0)
+
+  release()
+
+  await page.getByText('Send your first message').waitFor()
+})
+
 test('reports a failed request and retries it', async () => {
   const { page, context, openOfAccount, account } = await dashboard.signedIn()
   await send(account)

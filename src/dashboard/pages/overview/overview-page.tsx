@@ -38,8 +38,9 @@ export function OverviewPage() {
   const overview = useOverview(accountId, selection)
   const latest = useLatestMessages(accountId)
   const attention = useAttention(accountId)
-  // Everything is shown at once, so that nothing moves.
-  const data = attention.isPending ? undefined : overview.data
+  // Everything is shown at once, so that nothing moves. Whether an account without counts is new, its messages tell.
+  const isUnknown = latest.isPending && overview.data?.firstDay === undefined
+  const data = attention.isPending || isUnknown ? undefined : overview.data
   const isEmpty = data !== undefined && data.firstDay === undefined && latest.data?.length === 0
   const isNew = latest.data !== undefined && latest.data.length < latestCount
   return (
