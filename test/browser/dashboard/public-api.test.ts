@@ -173,9 +173,14 @@ test('stores message contents for some days, and asks before deleting them', asy
 
   await section.getByLabel('Store message contents').click()
   await page.getByText('Message contents are stored for 30 days.').waitFor()
+  const changes: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('setMessageContents')) changes.push(request.url())
+  })
   await section.getByLabel('Delete after (days)').fill('7')
-  await section.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Message contents are stored for 7 days.').waitFor()
+  await section.getByRole('button', { name: 'Save' }).dblclick()
+  await page.getByText('Message contents are stored for 7 days.').first().waitFor()
+  expect(changes).toHaveLength(1)
   expect(await findAccessibilityViolations(page)).toEqual([])
   await account.trpc.message.send.mutate({
     to: '34600111222',

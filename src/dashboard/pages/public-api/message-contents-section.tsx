@@ -92,7 +92,12 @@ function RetentionForm({ keptDays }: { keptDays: number }) {
           w={300}
           {...form.getInputProps('keptDays')}
         />
-        <ChangeButton type="submit" variant="default" disabled={Number(form.values.keptDays) === keptDays}>
+        <ChangeButton
+          type="submit"
+          variant="default"
+          loading={save.isPending}
+          disabled={Number(form.values.keptDays) === keptDays}
+        >
           <Trans>Save</Trans>
         </ChangeButton>
       </Group>
