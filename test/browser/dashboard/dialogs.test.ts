@@ -75,7 +75,7 @@ test('returns the focus to the button or the menu that opened a dialog', async (
   await expectFocusReturn(page, 'Save view', views)
 })
 
-test('returns the focus to the button that opened the dates of a period', async () => {
+test('returns the focus to the button that opened the dates or the time zone of the overview', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()
   await send(account, 'order-1')
   await openOfAccount('overview')
@@ -86,6 +86,10 @@ test('returns the focus to the button that opened the dates of a period', async 
   await dialog.getByRole('button', { name: 'Apply' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => isFocused(dates)).toBe(true)
+
+  const timeZone = page.getByRole('button', { name: 'Change time zone' })
+  await timeZone.click()
+  await expectFocusReturn(page, 'Time zone', timeZone)
 })
 
 test.each([
