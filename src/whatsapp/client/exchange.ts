@@ -44,7 +44,7 @@ export function exchange(
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(limits, beforeWrite, resolve)
     dispatcher.dispatch(request, handler)
-    handler.limitWait()
+    handler.limitTime()
   })
 }
 
@@ -63,6 +63,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #beforeWrite: (() => void) | undefined
   readonly #resolve: (result: Exchange) => void
   #timer: NodeJS.Timeout | undefined
+  /** When the limit ends that applies now, by `performance.now()`. */
+  #endsAt = Infinity
 
   constructor(limits: ExchangeLimits, beforeWrite: (() => void) | undefined, resolve: (result: Exchange) => void) {
     this.#limits = limits
@@ -70,10 +72,23 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
   }
 
-  /** Call this after dispatching: a request that found a free connection has already started and needs no timer. */
-  limitWait(): void {
-    if (this.#settled || this.#controller) return
-    this.#timer = setTimeout(() => this.#abort('no connection in time'), this.#limits.startWithinMs)
+  /** Call this after dispatching. */
+  limitTime(): void {
+    if (this.#settled) return
+    const { startWithinMs } = this.#limits
+    if (!this.#controller) this.#endsAt = performance.now() + startWithinMs
+    this.#checkAfter(startWithinMs)
+  }
+
+  /** One timer serves both limits: nearly all requests end before it does, so it need not be set again when they start. */
+  #checkAfter(milliseconds: number): void {
+    this.#timer = setTimeout(() => this.#check(), Math.min(milliseconds, this.#limits.respondWithinMs))
+  }
+
+  #check(): void {
+    const left = this.#endsAt - performance.now()
+    if (left > 0) this.#checkAfter(Math.ceil(left))
+    else this.#abort(this.#controller ? 'no response in time' : 'no connection in time')
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -81,8 +96,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#settled || this.#controller) throw new errors.RequestAbortedError()
     this.#beforeWrite?.()
     this.#controller = controller
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#abort('no response in time'), this.#limits.respondWithinMs)
+    this.#endsAt = performance.now() + this.#limits.respondWithinMs
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
