@@ -353,14 +353,19 @@ function forbidCaching(app: FastifyInstance): void {
  * not wait: its turn ends at once.
  */
 function coalesceWrites(app: FastifyInstance): void {
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    setImmediate(() => {
+  let ready: { reply: FastifyReply; write: () => void }[] = []
+  const writeAll = () => {
+    const responses = ready
+    ready = []
+    for (const { reply, write } of responses)
       try {
-        done()
+        write()
       } catch {
         // The response cannot be written. An uncaught error would end the process, so drop the connection instead.
         reply.raw.destroy()
       }
-    })
+  }
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (ready.push({ reply, write: done }) === 1) setImmediate(writeAll)
   })
 }
