@@ -157,17 +157,25 @@ export function registerRequestLogMetric(registry: Registry): (reason: DropReaso
 
 /** Wraps the client so that its sends are counted. */
 export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
+  /** Since the last scrape. */
+  let accepted = 0
   const counter = new Counter({
     name: 'waybill_whatsapp_sends_total',
     help: "Sends to WhatsApp by outcome (accepted, refused, unavailable, unknown) and, if refused, WhatsApp's error code.",
     labelNames: ['outcome', 'code'] as const,
     registers: [registry],
+    // The labels of each send would take 300 bytes.
+    collect() {
+      this.inc({ outcome: 'accepted', code: '' }, accepted)
+      accepted = 0
+    },
   })
   // Start at zero: otherwise, the rate of a counter misses its first increment.
   for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
   const count = (outcome: SendOutcome) => {
-    counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? toCodeLabel(outcome.error.code) : '' })
+    if (outcome.kind === 'accepted') accepted += 1
+    else counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? toCodeLabel(outcome.error.code) : '' })
     return outcome
   }
   return { ...whatsapp, sendTemplate: (sender, message) => whatsapp.sendTemplate(sender, message).then(count) }
