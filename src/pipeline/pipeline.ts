@@ -58,22 +58,36 @@ export class Pipeline {
   async run<P extends Procedure, Call extends ProcedureCall>(
     procedure: ServedProcedure<P, Call>,
     call: Call,
-    { bytes, charged, hasWaited = false, parse }: UnparsedCall<unknown>,
+    unparsed: UnparsedCall<unknown>,
   ): Promise<unknown> {
     const { workLimiter } = this
     const { workKey } = call
+    const { charged, bytes } = unparsed
     const cost = costOf(procedure.contract, bytes)
     const counts = cost.counted && charged !== 'whole'
     const waiting = charged && !counts ? undefined : workLimiter.acquire(workKey, charged ? onlyCounted : cost)
     if (waiting) await waiting
+    const hasWaited = waiting !== undefined || unparsed.hasWaited === true
+    // Not awaited: a send has one turn of the event loop less.
+    if (!counts) return this.#parseAndPerform(procedure, call, unparsed, hasWaited)
     try {
-      if (waiting || hasWaited) await call.assertStillAllowed()
-      const parsing = workLimiter.measure(workKey, bytes, parse)
-      const input: unknown = parsing instanceof Promise ? await parsing : parsing
-      return await this.#perform(procedure, call, input)
+      return await this.#parseAndPerform(procedure, call, unparsed, hasWaited)
     } finally {
-      if (counts) workLimiter.release(workKey)
+      workLimiter.release(workKey)
     }
+  }
+
+  #parseAndPerform<P extends Procedure, Call extends ProcedureCall>(
+    procedure: ServedProcedure<P, Call>,
+    call: Call,
+    unparsed: UnparsedCall<unknown>,
+    hasWaited: boolean,
+  ): Promise<unknown> {
+    if (hasWaited) return call.assertStillAllowed().then(() => this.#parseAndPerform(procedure, call, unparsed, false))
+    const { bytes, parse } = unparsed
+    const parsing = this.workLimiter.measure(call.workKey, bytes, parse)
+    if (parsing instanceof Promise) return parsing.then((input) => this.#perform(procedure, call, input))
+    return this.#perform(procedure, call, parsing)
   }
 
   #perform<P extends Procedure, Call extends ProcedureCall>(
