@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { hashApiKey, isApiKey } from './api-key.ts'
-import { findCaller } from './authenticate-store.ts'
+import { type CallerRow, findCaller } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { MinuteUse } from './rate-limit.ts'
 import { accountSuspended } from './account.ts'
@@ -30,31 +30,42 @@ export interface Authentication {
 /**
  * Checks the key, then API access, then the address. With `spend`, the request counts towards
  * the rate limit, and the use of the minute is returned for `assertWithinRateLimit`. `recognized` gets the account of the key,
- * even if the request is then rejected for another reason.
+ * even if the request is then rejected for another reason. Not an async function, which would allocate three times as much.
  */
-export async function authenticate(
+export function authenticate(
   deps: Pick<Deps, 'db'>,
   { apiKey, keyHash = hashWellFormed(apiKey), address }: Credentials,
   { spend, recognized }: { spend: boolean; recognized?: { accountId: string | undefined } },
 ): Promise<Authentication> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
+  if (keyHash === undefined) throw invalidKey()
   const normalized = normalizeAddress(address)
-  const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalized, spend }))
-  if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
-  if (recognized) recognized.accountId = row.accountId
+  return findCaller(deps.db, { keyHash, address: normalized, spend }).then((row) => {
+    if (recognized && row) recognized.accountId = row.accountId
+    return accept(row, normalized)
+  })
+}
+
+/** Throws if the caller may not use the API. */
+function accept(row: CallerRow | undefined, address: string | undefined): Authentication {
+  if (!row) throw invalidKey()
   if (row.suspended) throw accountSuspended()
   if (!row.apiEnabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.addressAllowed)
     throw new ServiceError(
       'IP_NOT_ALLOWED',
-      `Requests from ${normalized ?? 'this address'} are not allowed: it is not on the IP allow-list of this account.`,
+      `Requests from ${address ?? 'this address'} are not allowed: it is not on the IP allow-list of this account.`,
     )
   const { accountId, limit, used, resetSeconds } = row
   return {
     caller: { accountId },
     minuteUse: used === null || resetSeconds === null ? undefined : { limit, used, resetSeconds },
   }
+}
+
+function invalidKey(): ServiceError {
+  return new ServiceError('INVALID_API_KEY', 'Invalid API key.')
 }
 
 function hashWellFormed(apiKey: string | undefined): string | undefined {
