@@ -52,7 +52,9 @@ export class ApiCall implements ProcedureCall {
 
   onMessage(messageId: string): void {
     const trace = traceOf(this.#request)
-    ;(trace.messageIds ??= []).push(messageId)
+    // V8 makes room for 17 items when it adds the first one to an empty list.
+    if (trace.messageIds) trace.messageIds.push(messageId)
+    else trace.messageIds = [messageId]
   }
 
   onReplay(): void {
