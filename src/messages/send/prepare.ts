@@ -13,29 +13,53 @@ import type { PendingMessage } from '../message.ts'
 import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { recipientOf } from '../recipients/plan-identities.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
-import { decide, type Draft } from './decide.ts'
+import { decide, type Draft, type SendFacts, type SendingAccount, type UnknownTemplate } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { checkMedia, namesMedia, resolveMedia } from './media.ts'
 
-/** Checks everything but media. Throws a `ServiceError` that says why the message cannot be sent. */
-async function checkSend(
-  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
+type CheckDeps = Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>
+
+function findFacts({ db }: CheckDeps, { accountId }: Caller, input: SendMessageRequest): Promise<SendFacts> {
+  const { accountId: whatsAppAccountId, template, language } = input
+  return findSendFacts(db, { accountId, whatsAppAccountId, template, language })
+}
+
+/**
+ * Checks everything but media. Throws a `ServiceError` that says why the message cannot be sent. It returns a promise only
+ * if it needs another statement, which most sends do not.
+ */
+function checkSend(
+  deps: CheckDeps,
   { accountId }: Caller,
   input: SendMessageRequest,
-): Promise<{ draft: Draft; accessToken: string }> {
-  const { accountId: whatsAppAccountId, template, language } = input
-  const facts = await findSendFacts(deps.db, { accountId, whatsAppAccountId, template, language })
+  facts: SendFacts,
+): Draft | Promise<Draft> {
   const draft = decide(facts, input)
+  const isPossible = input.to === undefined || isPossibleNumber(input.to)
+  if (draft.kind === 'draft' && isPossible && !draft.suppressionRule) return draft
+  return checkByStatements(deps, accountId, input, draft)
+}
+
+async function checkByStatements(
+  deps: CheckDeps,
+  accountId: string,
+  input: SendMessageRequest,
+  draft: Draft | UnknownTemplate,
+): Promise<Draft> {
+  const { to, template: name, language } = input
   if (draft.kind === 'unknown-template')
-    throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
+    throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name, language })
   const { from, suppressionRule } = draft
-  // Awaited only if needed, so that other sends skip a turn of the event loop.
-  if (input.to !== undefined && !isPossibleNumber(input.to))
-    await assertCompleteNumbers(deps, { accountId, whatsAppAccountId: from.id }, [{ field: 'to', recipient: input.to }])
+  if (to !== undefined && !isPossibleNumber(to))
+    await assertCompleteNumbers(deps, { accountId, whatsAppAccountId: from.id }, [{ field: 'to', recipient: to }])
   if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, recipientOf(input))
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(from.id))
-  return { draft, accessToken }
+  return draft
+}
+
+function openToken(deps: CheckDeps, { accountId }: Caller, { id, accessTokenEncrypted }: SendingAccount): string {
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: id }, accessTokenEncrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(id))
+  return accessToken
 }
 
 /** A message that may be sent, with everything needed to send it. */
@@ -46,9 +70,11 @@ export interface Prepared extends Pick<Draft, 'from' | 'filled' | 'route'> {
 
 /** Throws a `ServiceError` that says why the message cannot be sent. */
 export async function prepare(deps: Deps, caller: SendCaller, input: SendMessageRequest): Promise<Prepared> {
-  const { draft, accessToken } = await checkSend(deps, caller, input)
+  const checking = checkSend(deps, caller, input, await findFacts(deps, caller, input))
+  const draft = checking instanceof Promise ? await checking : checking
   const { accountId, slot } = caller
   const { from, emitSentEvent, route } = draft
+  const accessToken = openToken(deps, caller, from)
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
   let { filled } = draft
   if (namesMedia(filled)) {
@@ -92,7 +118,9 @@ export async function preview(
   caller: Caller,
   input: SendMessageRequest,
 ): Promise<MessagePreview> {
-  const { draft } = await checkSend(deps, caller, input)
+  const draft = await checkSend(deps, caller, input, await findFacts(deps, caller, input))
+  // A token that cannot be read is also reported here.
+  openToken(deps, caller, draft.from)
   if (namesMedia(draft.filled)) await checkMedia(deps, caller.accountId, draft.filled)
   const costEstimate = await estimateSend(deps, {
     accountId: caller.accountId,
