@@ -29,13 +29,19 @@ export async function settle(
     await write(deps, settlement)
     deps.sendJournal.settled(message.id)
   } catch (error) {
-    if (!isTransient(error)) return reportUnsettled(deps, message.id, error)
-    warnUnsettled(deps, message.id, error)
-    void persistLater(deps, message.id, async () => {
-      await write(deps, settlement)
-      return true
-    })
+    writeLater(deps, settlement, error)
   }
+}
+
+/** Apart from `settle`, which would otherwise allocate for the closure even if nothing fails. */
+function writeLater(deps: SettleDeps, settlement: Settlement, error: unknown): void {
+  const { id } = settlement.message
+  if (!isTransient(error)) return reportUnsettled(deps, id, error)
+  warnUnsettled(deps, id, error)
+  void persistLater(deps, id, async () => {
+    await write(deps, settlement)
+    return true
+  })
 }
 
 type SettleDeps = Pick<
