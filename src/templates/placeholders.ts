@@ -59,5 +59,6 @@ export function fillUrl(url: string, value: string): string {
 }
 
 export function findText(components: StoredComponent[], type: 'HEADER' | 'BODY' | 'FOOTER'): string | undefined {
-  return components.find((component) => component.type === type)?.text
+  for (const component of components) if (component.type === type) return component.text
+  return undefined
 }

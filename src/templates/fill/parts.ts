@@ -90,12 +90,14 @@ const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL', 'REQUEST_CON
 
 /** Returns whether variables alone fill the template. A quick check for most sends, which returns false in doubt. */
 export function takesOnlyVariables(components: readonly StoredComponent[]): boolean {
-  return components.every(({ type, format = 'TEXT', text, buttons }) => {
-    if (type === 'BODY' || type === 'FOOTER') return true
-    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
-    if (type !== 'BUTTONS') return false
-    return buttons?.every((button) => plainButtons.has(button.type) && button.url?.includes('{{') !== true) === true
-  })
+  return components.every(takesNoOtherValue)
+}
+
+function takesNoOtherValue({ type, format = 'TEXT', text, buttons }: StoredComponent): boolean {
+  if (type === 'BODY' || type === 'FOOTER') return true
+  if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
+  if (type !== 'BUTTONS') return false
+  return buttons?.every((button) => plainButtons.has(button.type) && button.url?.includes('{{') !== true) === true
 }
 
 const knownComponents = new Set([

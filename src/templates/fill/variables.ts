@@ -63,14 +63,15 @@ export function findValueProblem(value: string): string | undefined {
 }
 
 function describeLength(
-  { components }: TemplateText,
+  template: TemplateText,
   variables: Readonly<Record<string, string>>,
   maxCharacters?: number,
 ): readonly VariableProblem[] {
+  const { components } = template
   const limit =
     maxCharacters ?? (components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone)
   const body = findText(components, 'BODY') ?? ''
-  if (maxFilledLength(body, variables) <= limit) return none
+  if (maxFilledLength(body, listPlaceholders(template), variables) <= limit) return none
   const length = countCharacters(fill(body, variables), limit)
   if (length <= limit) return none
   return [{ problem: `make the body ${length} characters long; WhatsApp allows at most ${limit}` }]
@@ -79,9 +80,13 @@ function describeLength(
 const none: readonly VariableProblem[] = []
 
 /** The shortest placeholder, `{{1}}`, has five characters. Most messages are far below the limit and need not be filled in. */
-function maxFilledLength(body: string, variables: Readonly<Record<string, string>>): number {
+function maxFilledLength(
+  body: string,
+  placeholders: readonly Placeholder[],
+  variables: Readonly<Record<string, string>>,
+): number {
   let longest = 0
-  for (const value of Object.values(variables)) longest = Math.max(longest, value.length)
+  for (const { key } of placeholders) longest = Math.max(longest, variables[key]?.length ?? 0)
   return body.length + Math.floor(body.length / 5) * longest
 }
 
