@@ -38,8 +38,10 @@ export function authenticate(
   { spend, recognized }: { spend: boolean; recognized?: { accountId: string | undefined } },
 ): Promise<Authentication> {
   if (apiKey === undefined || apiKey === '')
-    throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
-  if (keyHash === undefined) throw invalidKey()
+    return Promise.reject(
+      new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.'),
+    )
+  if (keyHash === undefined) return Promise.reject(invalidKey())
   const normalized = normalizeAddress(address)
   return findCaller(deps.db, { keyHash, address: normalized, spend }).then((row) => {
     if (recognized && row) recognized.accountId = row.accountId

@@ -68,18 +68,29 @@ interface Exchange {
 }
 
 /** Checks the key, the account, the address and the rate limit before validation, so that an unauthenticated caller learns nothing. */
-export async function authorizeApiKey(
+export function authorizeApiKey(
   deps: Pick<Deps, 'db'>,
   { budget, idempotent }: Pick<ApiProcedure, 'budget' | 'idempotent'>,
   exchange: Exchange,
 ): Promise<ApiCall> {
-  const { request, reply } = exchange
+  const { request } = exchange
   const trace = traceOf(request)
   const spend = budget === 'sends'
   // The calls of one request share the check of their key. Only those that the rate limit counts have their own.
-  const { caller, minuteUse } = await (spend || !mayHaveSeveralCalls(request)
-    ? identify(deps, request, trace, spend)
-    : (trace.authentication ??= identify(deps, request, trace, spend)))
+  const authentication =
+    spend || !mayHaveSeveralCalls(request)
+      ? identify(deps, request, trace, spend)
+      : (trace.authentication ??= identify(deps, request, trace, spend))
+  return authentication.then((authenticated) => accept(deps, authenticated, exchange, idempotent))
+}
+
+function accept(
+  deps: Pick<Deps, 'db'>,
+  { caller, minuteUse }: Authentication,
+  exchange: Exchange,
+  idempotent: ApiProcedure['idempotent'],
+): ApiCall {
+  const { request, reply } = exchange
   request.slot?.recognize()
   if (minuteUse) {
     const headers = rateLimitHeaders(minuteUse)

@@ -48,23 +48,25 @@ export async function send(
  * Returns false if another request holds the idempotency key. If it throws, the message is not sent to WhatsApp, even
  * if the insert turns out to have been committed.
  */
-export async function record(
+export function record(
   deps: Deps,
   caller: SendCaller,
   message: PendingMessage,
   request: IdempotentRequest | undefined,
 ): Promise<boolean> {
-  try {
-    const recorded = await recordPending(deps.db, { message, request, journal: deps.sendJournal })
-    if (recorded) caller.onMessage?.(message.id)
-    else deps.sendJournal.settled(message.id)
-    return recorded
-  } catch (error) {
-    // After any other error, it is certain that nothing was recorded.
-    if (mayHaveCommitted(error)) await settleNeverDispatched(deps, message, request)
-    else deps.sendJournal.settled(message.id)
-    throw error
-  }
+  return recordPending(deps.db, { message, request, journal: deps.sendJournal }).then(
+    (recorded) => {
+      if (recorded) caller.onMessage?.(message.id)
+      else deps.sendJournal.settled(message.id)
+      return recorded
+    },
+    async (error: unknown) => {
+      // After any other error, it is certain that nothing was recorded.
+      if (mayHaveCommitted(error)) await settleNeverDispatched(deps, message, request)
+      else deps.sendJournal.settled(message.id)
+      throw error
+    },
+  )
 }
 
 /** Another request claimed the key between our lookup and our insert. */
