@@ -136,3 +136,21 @@ test.each([
 ])('explains $input with the default message: $says', ({ input, says }) => {
   expect(() => parseInput(other, input)).toThrow(expect.objectContaining({ message: says }))
 })
+
+test('reads a set of fields that it knows like one that is new', () => {
+  const schema = z
+    .strictObject({
+      a: z.string(),
+      b: z.string().default('b'),
+      c: z.string().optional(),
+      d: z.string().default('d').optional(),
+    })
+    .refine(({ c, d }) => c !== d, { path: ['c'], error: 'must differ from d' })
+  const sets = [{ a: '1' }, { a: '1', c: '2' }, { c: '2', a: '1' }, { a: '1', b: '2' }, { a: '1', b: '2', d: '3' }]
+  for (const given of [...sets, { c: '1', d: '2', a: '3', b: '4' }, ...sets])
+    expect(parseInput(schema, given)).toEqual(schema.parse(given))
+
+  expect(() => parseInput(schema, { a: '1', c: 2 })).toThrow('c: must be a string.')
+  expect(() => parseInput(schema, { a: '1', c: 'd' })).toThrow('c: must differ from d.')
+  expect(() => parseInput(schema, { c: '1', b: '2' })).toThrow('a: is required.')
+})
