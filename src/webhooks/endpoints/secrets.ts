@@ -120,22 +120,26 @@ export interface DecryptedEndpoint {
 
 type EncryptedEndpoint = Pick<
   EndpointRow,
-  'id' | 'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
+  'headersEncrypted' | 'secretEncrypted' | 'previousSecretEncrypted' | 'previousSecretExpiresAt'
 >
 
 /** Returns the failure of every attempt if no key decrypts a secret or the headers. A new secret does not repair headers. */
 export function decryptEndpoint(
   box: SecretBox,
+  endpointId: string,
   row: EncryptedEndpoint,
   now: Date,
 ): DecryptedEndpoint | { unreadable: AttemptResult } {
   const { headersEncrypted, previousSecretEncrypted: previous, previousSecretExpiresAt: expiresAt } = row
+  const purpose = endpointSecretPurpose(endpointId)
+  const secret = tryDecryptCached(box, row.secretEncrypted, purpose)
   const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
-  const encrypted = stillSigns ? [row.secretEncrypted, previous] : [row.secretEncrypted]
-  const secrets = encrypted.flatMap((secret) => tryDecryptCached(box, secret, endpointSecretPurpose(row.id)) ?? [])
-  if (secrets.length < encrypted.length) return toUnreadable(deliveryFailures.unreadableSecret())
+  const previousSecret = stillSigns ? tryDecryptCached(box, previous, purpose) : undefined
+  if (secret === undefined || (stillSigns && previousSecret === undefined))
+    return toUnreadable(deliveryFailures.unreadableSecret())
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret]
   if (headersEncrypted === null) return { headers: {}, secrets }
-  const headers = tryDecryptCached(box, headersEncrypted, endpointHeadersPurpose(row.id))
+  const headers = tryDecryptCached(box, headersEncrypted, endpointHeadersPurpose(endpointId))
   if (headers === undefined) return toUnreadable(deliveryFailures.unreadableHeaders())
   return { headers: parseHeaders(headers), secrets }
 }

@@ -28,7 +28,7 @@ export async function testEndpoint(
     timestamp: timestamp.toISOString(),
     data: { endpointId },
   }
-  const decrypted = decryptEndpoint(deps.secrets, row, timestamp)
+  const decrypted = decryptEndpoint(deps.secrets, row.id, row, timestamp)
   const payload = JSON.stringify(event)
   const { outcome, durationMilliseconds, statusCode, error, responseStart } =
     'unreadable' in decrypted

@@ -173,11 +173,13 @@ export class Attempts {
     }
     this.#held.set(delivery.id, held)
     this.#concurrency.begin(delivery.endpointId, initial, now, () => {
-      void this.#deliver(held)
-        .catch((error: unknown) =>
-          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
-        )
-        .then(() => this.#remove(held))
+      void this.#deliver(held).then(
+        () => this.#remove(held),
+        (error: unknown) => {
+          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt')
+          this.#remove(held)
+        },
+      )
     })
   }
 
@@ -226,7 +228,7 @@ export class Attempts {
   #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> | AttemptResult {
     const { url, eventId, payload, endpointId, endpointFailing: isFailing } = delivery
     const { secrets, log, webhooks } = this.#deps
-    const decrypted = decryptEndpoint(secrets, { ...delivery, id: endpointId }, timestamp)
+    const decrypted = decryptEndpoint(secrets, endpointId, delivery, timestamp)
     if (!('unreadable' in decrypted))
       return webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
     // Logged once, not for each retry.
