@@ -120,12 +120,17 @@ export class Attempts {
     return this.#held.size
   }
 
+  /** What is claimed from now on waits for `stop`, which releases it. */
+  startNoMore(): void {
+    this.#stopping = true
+  }
+
   /**
    * Starts no more attempts and releases their claims. Waits up to `graceMilliseconds` for running attempts, then for the
    * results that are being recorded, and releases the remaining claims.
    */
   async stop(graceMilliseconds: number): Promise<void> {
-    this.#stopping = true
+    this.startNoMore()
     const waiting = [...this.#held.values()].filter(({ isStarted }) => !isStarted)
     // A delivery that is no longer held is not attempted.
     for (const { delivery } of waiting) this.#held.delete(delivery.id)
@@ -173,6 +178,7 @@ export class Attempts {
     }
     this.#held.set(delivery.id, held)
     this.#concurrency.begin(delivery.endpointId, initial, now, () => {
+      if (this.#stopping) return
       void this.#deliver(held).then(
         () => this.#remove(held),
         (error: unknown) => {

@@ -109,6 +109,7 @@ export class Worker {
   /** Stops claiming, waits up to `graceMilliseconds` for running attempts and releases the remaining claims. */
   async stop({ graceMilliseconds = graceSecondsOf(this.#timeoutSeconds) * 1000 } = {}): Promise<void> {
     this.#stopping = true
+    this.#attempts.startNoMore()
     this.#stopListening?.()
     this.wake()
     await this.#running

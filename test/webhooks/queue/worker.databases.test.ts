@@ -304,8 +304,29 @@ test('finishes attempts in progress when a worker stops', async () => {
   finish()
   await stopped
   expect(await webhooks.finished()).toHaveLength(1)
-  expect(await webhooks.deliveries()).toMatchObject([{ generation: 0 }, { generation: 0 }, { generation: 0 }])
+  expect(receiver.received).toHaveLength(1)
+  await expectDueAtOnce(3)
 })
+
+test('attempts nothing that it claims while it stops', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.emit(3)
+  const worker = webhooks.startWorker()
+  // Its first claim is on its way.
+  await worker.stop()
+  expect(receiver.received).toEqual([])
+  await expectDueAtOnce(3)
+})
+
+/** Another worker can claim them now. */
+async function expectDueAtOnce(count: number): Promise<void> {
+  const deliveries = await webhooks.deliveries()
+  expect(deliveries).toHaveLength(count)
+  for (const { dueInSeconds, attempts } of deliveries) {
+    expect(dueInSeconds).toBeLessThanOrEqual(0)
+    expect(attempts).toBe(0)
+  }
+}
 
 test('releases unfinished deliveries on stop for another worker to claim', async () => {
   await webhooks.addEndpoint(receiver.url)
@@ -315,10 +336,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
   await expect.poll(() => receiver.received).toHaveLength(3)
   await worker.stop({ graceMilliseconds: 10 })
   expect(worker.held).toBe(0)
-  for (const { dueInSeconds, attempts } of await webhooks.deliveries()) {
-    expect(dueInSeconds).toBeLessThanOrEqual(0)
-    expect(attempts).toBe(0)
-  }
+  await expectDueAtOnce(3)
   receiver.behave(accept)
   webhooks.startWorker()
   await expect.poll(() => webhooks.finished()).toHaveLength(3)
