@@ -28,7 +28,7 @@ const tableHeader = [
 function toLines({ name, against }: Benchmark, rows: Row[]): string[] {
   return rows.map((row) => {
     const { median, least, most } = row.ratio
-    const ratio = Number.isNaN(median) ? '' : `${digits(median)} (${digits(least)} to ${digits(most)})`
+    const ratio = Number.isFinite(median) ? `${digits(median)} (${digits(least)} to ${digits(most)})` : ''
     const goal = row.goal ? [describeGoal(row, row.goal), isMet(row.goal, row) ? 'yes' : 'no'] : ['', '']
     return toLine([name, row.measure, quantity(row, row.ours), quantity(row, row.other), against, ratio, ...goal])
   })
