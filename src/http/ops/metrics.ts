@@ -171,7 +171,7 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
     },
   })
   // Start at zero: otherwise, the rate of a counter misses its first increment.
-  for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
+  for (const outcome of ['unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
   const count = (outcome: SendOutcome) => {
     if (outcome.kind === 'accepted') accepted += 1

@@ -80,7 +80,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#checkAfter(startWithinMs)
   }
 
-  /** One timer serves both limits: nearly all requests end before it does, so it need not be set again when they start. */
+  /**
+   * One timer serves both limits: nearly all requests end before it does, so it need not be set again when they start. The
+   * limit of the response can end first.
+   */
   #checkAfter(milliseconds: number): void {
     this.#timer = setTimeout(() => this.#check(), Math.min(milliseconds, this.#limits.respondWithinMs))
   }

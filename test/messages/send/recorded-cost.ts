@@ -7,7 +7,7 @@ export const recordedCosts = [
     date: '2026-12-01',
     /** Allocated in V8's heap by a lone send, in code that is not compiled: under load it is about half. */
     bytes: 68_200,
-    why: 'Less: a send has fewer promises, closures and timers, and is parsed with the fields that it has. On a busy machine.',
+    why: 'Less: a send has fewer promises, closures and timers, and is parsed with the fields that it has.',
   },
   {
     date: '2026-12-01',

@@ -367,6 +367,19 @@ async function startHoldingUpstream() {
   return { url: `http://127.0.0.1:${port}`, received, release, stop }
 }
 
+test('limits the time of a response that is longer than that of a connection', async () => {
+  const holding = await forTest(startHoldingUpstream())
+  const timeouts = { queueMs: 100, sendMs: 300 }
+  const client = createCloudApi({ url: holding.url, version: 'v25.0', timeouts })
+
+  expect(await client.sendTemplate(simulator, { ...orderShipped, callbackData: 'msg_1' })).toMatchObject({
+    kind: 'unknown',
+    reason: 'no response in time',
+  })
+  expect(holding.received).toEqual(['msg_1'])
+  await client.close()
+})
+
 test('never writes a send that waits too long for a connection', async () => {
   const holding = await forTest(startHoldingUpstream())
   const client = createCloudApi({
