@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { startClockWatch } from '../../src/background/clock-watch.ts'
 import { consumeAttempt } from '../../src/messages/codes/store.ts'
 import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { forFile, forTest } from '../support/lifetime.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks } from '../support/webhooks.ts'
@@ -257,6 +258,27 @@ test('counts a forward jump once and retries failed attempts', async () => {
   await expect.poll(async () => (await webhooks.finished()).length).toBe(3)
   await shiftClock(database.db, -hour)
 })
+
+test.runIf(inject('database').kind === 'postgres')(
+  'counts a forward jump once if two nodes check the clock at the same time',
+  async () => {
+    const { db } = database
+    await startNode()
+    await startNode()
+
+    const checks = await db.transaction().execute(async (trx) => {
+      await sql`select from database_clock for update`.execute(trx)
+      await shiftClock(db, hour)
+      const both = nodes.map(({ check }) => check())
+      await expect.poll(() => lockWaits(db, '%database_clock%')).toHaveLength(2)
+      return both
+    })
+
+    await Promise.all(checks)
+    expect(await countJumps('forward')).toBe(1)
+    await shiftClock(db, -hour)
+  },
+)
 
 async function addNumber(id: string, times: Record<string, RawBuilder<Date>>): Promise<void> {
   const { db } = database

@@ -27,7 +27,10 @@ export const clockToleranceSeconds = 5
 
 export interface ClockReading {
   now: Date
-  /** Seconds since the latest time that any process has recorded; negative after the clock was set back. */
+  /**
+   * Seconds since the latest time that any process had recorded; negative after the clock was set back. 0 if another
+   * process has just recorded the same time.
+   */
   secondsPastHighest: number
 }
 
@@ -40,8 +43,10 @@ export async function recordDatabaseClock(db: Kysely<Database>): Promise<ClockRe
     ), noted as (
       update database_clock set highest = clock_timestamp() from relaxed
       where highest < clock_timestamp() - interval '1 second'
+      returning true
     )
-    select now, extract(epoch from now - highest)::float8 as past
+    select now,
+      case when highest > now or exists (select from noted) then extract(epoch from now - highest)::float8 else 0 end as past
     from (select highest, clock_timestamp() as now from database_clock) clock`.execute(db)
   const row = rows[0]
   if (!row) throw new Error('the table database_clock has no row')
