@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { announceChanges } from '../../../src/webhooks/alerts/announce-whatsapp-accounts.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, useDashboard } from './support.ts'
+import { type DashboardBrowser, findViolationsInBothSchemes, type SignedInVisit, useDashboard } from './support.ts'
 
 const dashboard = useDashboard()
 
@@ -46,61 +46,57 @@ async function checkToken(page: Page, token: string): Promise<void> {
 const step = (page: Page, name: string) => page.getByRole('region', { name })
 
 async function expectAccessible(page: Page): Promise<void> {
-  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(await findViolationsInBothSchemes(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
 }
 
 test.each([
-  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
-] as const)(
-  'leads from an empty account to the first read message, in $colorScheme at $viewport.width px',
-  async (options) => {
-    const number = newNumber()
-    const { page, openOfAccount, account } = await emptyAccount(options)
-    await openOfAccount('whatsapp-accounts')
-    await page.getByRole('button', { name: 'Connect a number' }).click()
-    await checkToken(page, number.accessToken)
-    await page.getByText('The token works').waitFor()
-    await page.getByText('belongs to the app “Shop app”').waitFor()
-    await page.getByText('+34600111222').waitFor()
-    await expectAccessible(page)
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+])('leads from an empty account to the first read message, at $width px', async (viewport) => {
+  const number = newNumber()
+  const { page, openOfAccount, account } = await emptyAccount({ viewport })
+  await openOfAccount('whatsapp-accounts')
+  await page.getByRole('button', { name: 'Connect a number' }).click()
+  await checkToken(page, number.accessToken)
+  await page.getByText('The token works').waitFor()
+  await page.getByText('belongs to the app “Shop app”').waitFor()
+  await page.getByText('+34600111222').waitFor()
+  await expectAccessible(page)
 
-    await page.getByRole('button', { name: 'Connect number' }).click()
-    await page.getByRole('heading', { level: 1, name: '+34600111222' }).waitFor()
-    await step(page, 'Subscription: done').waitFor()
-    await page.getByRole('button', { name: 'Set callback URL' }).click()
-    await step(page, 'Callback URL: done').waitFor()
-    // A registration to come is no problem, also after a check.
-    await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByText('Checked with WhatsApp.').waitFor()
-    await page.getByText('Setup incomplete').waitFor()
-    await step(page, 'Test message').getByText('Register the number first.').waitFor()
-    expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
-    await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
-    await page.getByRole('button', { name: 'Register number' }).click()
-    await step(page, 'Registration: done').waitFor()
-    await page.getByRole('button', { name: 'Sync templates' }).click()
-    await step(page, 'Templates: done').waitFor()
-    await expectAccessible(page)
+  await page.getByRole('button', { name: 'Connect number' }).click()
+  await page.getByRole('heading', { level: 1, name: '+34600111222' }).waitFor()
+  await step(page, 'Subscription: done').waitFor()
+  await page.getByRole('button', { name: 'Set callback URL' }).click()
+  await step(page, 'Callback URL: done').waitFor()
+  // A registration to come is no problem, also after a check.
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByText('Checked with WhatsApp.').waitFor()
+  await page.getByText('Setup incomplete').waitFor()
+  await step(page, 'Test message').getByText('Register the number first.').waitFor()
+  expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
+  await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
+  await page.getByRole('button', { name: 'Register number' }).click()
+  await step(page, 'Registration: done').waitFor()
+  await page.getByRole('button', { name: 'Sync templates' }).click()
+  await step(page, 'Templates: done').waitFor()
+  await expectAccessible(page)
 
-    await page.getByLabel('Your phone number').fill('+34 600 333 444')
-    await page.getByRole('button', { name: 'Send test' }).click()
-    await page.getByText('Read', { exact: true }).waitFor()
-    await step(page, 'First status: done').waitFor()
-    await page.getByText('Ready to send').waitFor()
-    await expectAccessible(page)
+  await page.getByLabel('Your phone number').fill('+34 600 333 444')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Read', { exact: true }).waitFor()
+  await step(page, 'First status: done').waitFor()
+  await page.getByText('Ready to send').waitFor()
+  await expectAccessible(page)
 
-    // Another browser, or this one after a restart, shows the same ticks.
-    await page.reload()
-    await page.getByText('7 of 7 steps done').waitFor()
-    expect(dashboard.server.simulator.callbackOf(app.id)?.callbackUrl).toBe(`${dashboard.server.url}/webhooks/whatsapp`)
-    const sent = await account.get('/api/v1/account/health')
-    expect(sent.json().data).toMatchObject({ canSend: true })
-    expect(dashboard.server.log.join('')).not.toContain(number.accessToken)
-  },
-)
+  // Another browser, or this one after a restart, shows the same ticks.
+  await page.reload()
+  await page.getByText('7 of 7 steps done').waitFor()
+  expect(dashboard.server.simulator.callbackOf(app.id)?.callbackUrl).toBe(`${dashboard.server.url}/webhooks/whatsapp`)
+  const sent = await account.get('/api/v1/account/health')
+  expect(sent.json().data).toMatchObject({ canSend: true })
+  expect(dashboard.server.log.join('')).not.toContain(number.accessToken)
+})
 
 test.each([
   { token: 'EAAunknown', says: 'WhatsApp rejects this access token', does: 'create a new token' },
@@ -259,40 +255,37 @@ test('does not offer to register a number that is also used in the WhatsApp Busi
   await page.getByText('20 messages a second').waitFor()
 })
 
-test.each(['light', 'dark'] as const)(
-  'every page says within 10 seconds that nothing can be sent, in %s',
-  async (colorScheme) => {
-    const { page, openOfAccount, account } = await dashboard.signedIn({ colorScheme })
-    await openOfAccount('messages')
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    const { phoneNumberId, wabaId } = account
-    dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
+test('every page says within 10 seconds that nothing can be sent', async () => {
+  const { page, openOfAccount, account } = await dashboard.signedIn()
+  await openOfAccount('messages')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const { phoneNumberId, wabaId } = account
+  dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
 
-    const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
-    expect((await account.post('/api/v1/message/send', send)).statusCode).toBe(400)
+  const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
+  expect((await account.post('/api/v1/message/send', send)).statusCode).toBe(400)
 
-    const banner = page.getByRole('alert').filter({ hasText: 'Messages cannot be sent' })
-    await banner.waitFor()
-    await page.getByRole('link', { name: 'WhatsApp accounts needs attention' }).waitFor()
-    await expectAccessible(page)
-    await banner.getByRole('link', { name: 'See what to do' }).click()
-    const token = step(page, 'Access token: to do')
-    await token.getByText('WhatsApp rejects the access token').waitFor()
-    await announceChanges(dashboard.server.deps)
-    await token.getByText(/ Since /).waitFor()
-    // The banner names the step of this page, not the page.
-    await banner.getByRole('link', { name: 'Go to the step that fixes it' }).waitFor()
-    expect(new URL(page.url()).hash).toBe('#token')
-    await token.getByRole('button', { name: 'Activate' }).waitFor()
+  const banner = page.getByRole('alert').filter({ hasText: 'Messages cannot be sent' })
+  await banner.waitFor()
+  await page.getByRole('link', { name: 'WhatsApp accounts needs attention' }).waitFor()
+  await expectAccessible(page)
+  await banner.getByRole('link', { name: 'See what to do' }).click()
+  const token = step(page, 'Access token: to do')
+  await token.getByText('WhatsApp rejects the access token').waitFor()
+  await announceChanges(dashboard.server.deps)
+  await token.getByText(/ Since /).waitFor()
+  // The banner names the step of this page, not the page.
+  await banner.getByRole('link', { name: 'Go to the step that fixes it' }).waitFor()
+  expect(new URL(page.url()).hash).toBe('#token')
+  await token.getByRole('button', { name: 'Activate' }).waitFor()
 
-    await token.getByRole('button', { name: 'Replace token' }).click()
-    dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'EAAnext' })
-    await page.getByLabel('New access token', { exact: true }).fill('EAAnext')
-    await page.getByRole('button', { name: 'Replace', exact: true }).click()
-    await step(page, 'Access token: done').waitFor()
-    await banner.waitFor({ state: 'detached' })
-  },
-)
+  await token.getByRole('button', { name: 'Replace token' }).click()
+  dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'EAAnext' })
+  await page.getByLabel('New access token', { exact: true }).fill('EAAnext')
+  await page.getByRole('button', { name: 'Replace', exact: true }).click()
+  await step(page, 'Access token: done').waitFor()
+  await banner.waitFor({ state: 'detached' })
+})
 
 test('shows a viewer the checklist without changes, and explains whom to contact', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn({ role: 'viewer' })

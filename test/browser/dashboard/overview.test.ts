@@ -9,7 +9,7 @@ import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { report as reportAt, send, type Sent } from './sent-messages.ts'
-import { findAccessibilityViolations, useDashboard } from './support.ts'
+import { findAccessibilityViolations, findViolationsInBothSchemes, useDashboard } from './support.ts'
 
 const dashboard = useDashboard()
 /** The time at which the test began: midnight may pass meanwhile. */
@@ -304,12 +304,14 @@ test('shows the change against the previous period in words', async () => {
   expect(await page.locator('dl > div dd[data-tone]').count()).toBe(0)
 
   await count(60, 'sent', true, 1)
+  await page.reload()
   await expect.poll(changes).toEqual(Array.from({ length: 6 }, () => 'None before'))
 
   // Of 100 attempted, 80 delivered, 40 read and 20 undelivered.
   await count(8, 'delivered', true, 40)
   await count(8, 'read', true, 40)
   await count(8, 'failed', true, 20)
+  await page.reload()
   await expect
     .poll(changes)
     .toEqual([
@@ -712,16 +714,14 @@ test('loads the chart library only on pages with a chart, and the form for the t
 })
 
 test.each([
-  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
-  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-] as const)('the overview is accessible in $colorScheme at $viewport.width px', async ({ colorScheme, viewport }) => {
-  const { page, openOfAccount, account } = await dashboard.signedIn({ colorScheme, viewport })
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+])('the overview is accessible at $width px', async (viewport) => {
+  const { page, openOfAccount, account } = await dashboard.signedIn({ viewport })
   await seedMessages(account)
   await openOfAccount('overview?days=90')
   await page.locator(bars).first().waitFor()
 
-  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(await findViolationsInBothSchemes(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { RunOptions } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import type { Role } from '../../../contracts/procedure.ts'
@@ -210,14 +211,40 @@ interface AxeResults {
   violations: { id: string; impact: string | null; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Serious and critical violations found by axe-core (WCAG 2.2 A and AA, among others). */
-export async function findAccessibilityViolations(page: Page): Promise<string[]> {
+/** Serious and critical violations found by axe-core (WCAG 2.2 A and AA, among others) in the colour scheme that is shown. */
+export function findAccessibilityViolations(page: Page): Promise<string[]> {
+  return runAxe(page, { resultTypes: ['violations'] })
+}
+
+/** Also finds what has too little contrast in the other colour scheme. The page must follow that of the system. */
+export async function findViolationsInBothSchemes(page: Page): Promise<string[]> {
+  const violations = await findAccessibilityViolations(page)
+  const shown = await page.evaluate<string>(shownScheme)
+  const other = shown === 'dark' ? 'light' : 'dark'
+  await showScheme(page, other)
+  const inOther = await runAxe(page, {
+    resultTypes: ['violations'],
+    runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+  })
+  await showScheme(page, shown === 'dark' ? 'dark' : 'light')
+  return [...violations, ...inOther.map((violation) => `${other}: ${violation}`)]
+}
+
+const shownScheme = 'document.documentElement.dataset.mantineColorScheme'
+
+async function showScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await expect.poll(() => page.evaluate(shownScheme)).toBe(colorScheme)
+}
+
+async function runAxe(page: Page, options: RunOptions): Promise<string[]> {
   // Evaluated, because the content security policy blocks script tags.
-  await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'))
+  if (!(await page.evaluate('"axe" in window')))
+    await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'))
   // Contrast is too low while old figures are dimmed until the new ones arrive, and while elements fade in.
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
   await page.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))')
-  const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html} ${node.failureSummary ?? ''}`))
