@@ -13,6 +13,8 @@ const faults = ['kill', 'pause', 'cut off', 'kill', 'cut off'] as const satisfie
 const messagesBetween = 200
 /** Longer than the cluster may take until it can commit. */
 const longestPause = 180_000
+/** After this, the output of the processes says what they waited for. */
+const surprisingSeconds = 10
 
 test('loses and doubles nothing while the leaders of a cluster fail', async () => {
   requireInstalled()
@@ -60,7 +62,7 @@ async function failLeaders(cluster: Cluster, { nodes, load, ledger }: ServicePar
       await delay(10)
       if (load.answered.size > sent) endsAt = Date.now() + longestPause
       sent = load.answered.size
-      if (Date.now() > endsAt) throw new Error(await describeStandstill(cluster, nodes))
+      if (Date.now() > endsAt) throw new Error(await describe(cluster, nodes, 'no send was acknowledged'))
     }
   }
   for (const fault of faults) {
@@ -69,9 +71,10 @@ async function failLeaders(cluster: Cluster, { nodes, load, ledger }: ServicePar
     ledger.write({ kind: 'fault', fault: 'database', phase: 'begin', detail: fault })
     const { hasCommitted, restore } = await cluster.failLeader(fault)
     const promotedAt = performance.now()
-    const since = () => ((performance.now() - promotedAt) / 1000).toFixed(1)
+    const since = () => (performance.now() - promotedAt) / 1000
     const [committed, sent] = await Promise.all([hasCommitted.then(since), waitForSends(1).then(since)])
-    resumed.push({ fault, committed, sent })
+    if (sent > committed + surprisingSeconds) console.log(await describe(cluster, nodes, 'sends resumed late'))
+    resumed.push({ fault, committed: committed.toFixed(1), sent: sent.toFixed(1) })
     ledger.write({ kind: 'fault', fault: 'database', phase: 'end', detail: fault })
     await restore()
   }
@@ -79,9 +82,9 @@ async function failLeaders(cluster: Cluster, { nodes, load, ledger }: ServicePar
   return resumed
 }
 
-async function describeStandstill(cluster: Cluster, nodes: ServiceParts['nodes']): Promise<string> {
+async function describe(cluster: Cluster, nodes: ServiceParts['nodes'], problem: string): Promise<string> {
   const processes = nodes.map(({ state, output }) => [state, ...output.slice(-10)].join('\n'))
-  return ['no send was acknowledged', await cluster.describe(), ...processes].join('\n')
+  return [problem, await cluster.describe(), ...processes].join('\n')
 }
 
 /** The test has a command of its own, so it fails where it cannot run. */
