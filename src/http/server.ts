@@ -71,7 +71,7 @@ export interface ServerOptions {
   stallMilliseconds?: number
   /** How long the headers of a request may take, and again its body, except for uploads. */
   arrivalMilliseconds?: number
-  /** How long a closing server waits for a body that has stopped arriving. */
+  /** How long a closing server waits for a request that has stopped arriving. */
   silenceMilliseconds?: number
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
@@ -113,7 +113,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const connections = createConnections(options)
   const app = createApp(deps, options, connections)
   app.addHook('preClose', (done) => {
-    connections.endSilentBodies(app.server)
+    connections.endSilentRequests(app.server)
     done()
   })
   const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
@@ -326,7 +326,7 @@ function describe(code: string | undefined): ServiceError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return arrivedTooLate('The request', 'send the headers within 10 seconds, and the body within another 10')
-    case 'WAYBILL_SILENT_BODY':
+    case 'WAYBILL_SILENT_REQUEST':
       return new ServiceError(
         'SERVICE_UNAVAILABLE',
         'The server is shutting down, and the rest of the request did not arrive. Nothing was stored or sent. Try again.',

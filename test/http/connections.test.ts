@@ -260,6 +260,19 @@ test('closes without waiting for an upload whose client has stopped sending', as
   await closed
 })
 
+test('closes without waiting for headers whose client has stopped sending', async () => {
+  const node = await startTestServer({ beside: server, server: { silenceMilliseconds: 100 } })
+  const socket = openSocket(node.url)
+  const responses = text(socket)
+  socket.write(`${get('/healthz', '')}POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nContent-Le`)
+  await once(socket, 'readable')
+
+  await node.close()
+
+  expect(statusesOf(await responses)).toEqual(['200', '503'])
+  expect(await responses).toContain('shutting down')
+})
+
 test('allows an upload more time for its body than other requests', async () => {
   const node = await nodeForTest(server, { server: { arrivalMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])

@@ -162,12 +162,15 @@ export class Connection {
     return true
   }
 
-  /** Called at intervals. Returns, once, whether nothing of an incomplete body has arrived within so many of them. */
-  isBodySilent(maxSweeps: number): boolean {
+  /**
+   * Called at intervals. Returns, once, whether nothing of an incomplete request has arrived within so many of them. Without
+   * a request, its headers may be incomplete.
+   */
+  isSilent(maxSweeps: number): boolean {
     const { bytesRead } = this.socket
-    const isSilent = this.#receiving?.complete === false && bytesRead === this.#arrivedBytes
+    const isWaiting = this.unanswered === 0 || this.#receiving?.complete === false
+    this.#silentSweeps = isWaiting && bytesRead === this.#arrivedBytes ? this.#silentSweeps + 1 : 0
     this.#arrivedBytes = bytesRead
-    this.#silentSweeps = isSilent ? this.#silentSweeps + 1 : 0
     return this.#silentSweeps === maxSweeps
   }
 

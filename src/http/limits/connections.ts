@@ -23,7 +23,7 @@ export interface ConnectionLimits {
   stallMilliseconds: number
   /** If the body of a request takes this long, the server sends an error response and closes the connection. */
   bodyMilliseconds: number
-  /** Once the server closes, it no longer waits for a body of which nothing has arrived for this long. */
+  /** Once the server closes, it no longer waits for a request of which nothing has arrived for this long. */
   silenceMilliseconds: number
   /** Returns whether a request has limits of its own. */
   mayTakeLong(request: IncomingMessage): boolean
@@ -65,11 +65,11 @@ export class Connections {
     })
   }
 
-  /** Call it when the server begins to close: clients that stop sending in the middle of an upload would delay that. */
-  endSilentBodies(server: Server): void {
+  /** Call it when the server begins to close: clients that stop sending in the middle of a request would delay that. */
+  endSilentRequests(server: Server): void {
     const sweep = () => {
       for (const connection of this.#open.values())
-        if (connection.isBodySilent(maxBodySweeps)) endBody(server, connection, new SilentBodyError())
+        if (connection.isSilent(maxBodySweeps)) endRequest(server, connection, new SilentRequestError())
     }
     const silences = setInterval(sweep, this.#limits.silenceMilliseconds / maxBodySweeps).unref()
     server.once('close', () => clearInterval(silences))
@@ -162,12 +162,12 @@ export class Connections {
   #endSlowBodies(server: Server): void {
     for (const connection of this.#open.values())
       if (connection.isBodyOverdue(maxBodySweeps, this.#limits.mayTakeLong))
-        endBody(server, connection, new RequestTimeoutError())
+        endRequest(server, connection, new RequestTimeoutError())
   }
 }
 
-/** Answers a request whose body does not arrive. */
-function endBody(server: Server, connection: Connection, error: Error): void {
+/** Answers a request that does not arrive completely. */
+function endRequest(server: Server, connection: Connection, error: Error): void {
   server.emit('clientError', error, connection.socket)
   connection.closeSoon()
 }
@@ -177,9 +177,9 @@ class RequestTimeoutError extends Error {
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT'
 }
 
-/** The error for a request whose body stops arriving while the server closes. */
-class SilentBodyError extends Error {
-  readonly code = 'WAYBILL_SILENT_BODY'
+/** The error for a request that stops arriving while the server closes. */
+class SilentRequestError extends Error {
+  readonly code = 'WAYBILL_SILENT_REQUEST'
 }
 
 /**
