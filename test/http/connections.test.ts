@@ -273,6 +273,16 @@ test('closes without waiting for headers whose client has stopped sending', asyn
   expect(await responses).toContain('shutting down')
 })
 
+test('closes without waiting for a request on a connection that was opened in advance', async () => {
+  const node = await startTestServer({ beside: server, server: { silenceMilliseconds: 100 } })
+  const socket = openSocket(node.url)
+  await once(socket, 'connect')
+
+  await Promise.all([once(socket.resume(), 'close'), node.close()])
+
+  expect(socket.bytesRead).toBe(0)
+})
+
 test('allows an upload more time for its body than other requests', async () => {
   const node = await nodeForTest(server, { server: { arrivalMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])

@@ -11,6 +11,8 @@ interface WaitingRequest {
 const maxWaitingBytes = 64 * 1024
 /** A single socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
 const maxIgnoredRequests = 512
+/** Sweeps after which a connection on which nothing has arrived is no longer waited for: about a second. */
+const maxEmptySweeps = 2
 /** How long the rest of a body is read and discarded after the last response of a connection. */
 export const lingerMilliseconds = 5_000
 
@@ -164,14 +166,15 @@ export class Connection {
 
   /**
    * Called at intervals. Returns, once, whether nothing of an incomplete request has arrived within so many of them. Without
-   * a request, its headers may be incomplete.
+   * a request, its headers may be incomplete. A connection on which nothing has ever arrived was opened in advance, as
+   * browsers do: the first bytes of a request follow at once.
    */
   isSilent(maxSweeps: number): boolean {
     const { bytesRead } = this.socket
     const isWaiting = this.unanswered === 0 || this.#receiving?.complete === false
     this.#silentSweeps = isWaiting && bytesRead === this.#arrivedBytes ? this.#silentSweeps + 1 : 0
     this.#arrivedBytes = bytesRead
-    return this.#silentSweeps === maxSweeps
+    return this.#silentSweeps === (bytesRead === 0 ? maxEmptySweeps : maxSweeps)
   }
 
   /** Stops reading, so that the rest of a rejected request cannot reach a handler, but lets the client read the response. */
