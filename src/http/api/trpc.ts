@@ -192,7 +192,9 @@ function enterBatch(
   if (!path.includes(',')) return undefined
   const trace = traceOf(request)
   return (trace.admission ??= (async () => {
-    const work = path.split(',').reduce((sum, name) => sum + (works.get(name) ?? 0), 0)
+    // As tRPC, which decodes the path once more than the route.
+    const names = decodeURIComponent(path).split(',')
+    const work = names.reduce((sum, name) => sum + (works.get(name) ?? 0), 0)
     const waiting = workLimiter.acquire(workKey, { bytes: sizeOf(request), work, counted: false })
     await waiting
     return waiting !== undefined

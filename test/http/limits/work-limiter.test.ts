@@ -144,6 +144,17 @@ test.each([
   await node.close()
 })
 
+test.each(['message.get', 'message%252Eget'])('charges a tRPC batch for all its calls of %s', async (name) => {
+  const account = await server.account()
+  const workLimiter = { workPerMillisecond: 1e-9, maxCreditMilliseconds: 1, maxWaiting: 0 }
+  const node = through(await nodeForTest(server, { server: { limits: { workLimiter } } }), account)
+  const input = encodeURIComponent(JSON.stringify({ ...Array.from({ length: 10 }, () => ({ messageId: 'msg_none' })) }))
+  const path = `/trpc/${Array(10).fill(name).join(',')}?batch=1&input=${input}`
+
+  expect((await node.get(path)).text.match(/"code":"MESSAGE_NOT_FOUND"/g)).toHaveLength(10)
+  expect((await node.get(path)).text.match(/"code":"RATE_LIMIT_EXCEEDED"/g)).toHaveLength(10)
+})
+
 /** A tool is known only when its message has been parsed, which takes up to 20 times the memory of its bytes. */
 test('parses no message of MCP while an account has as many concurrent calls as it may', async () => {
   const account = await server.account()
