@@ -74,7 +74,8 @@ export async function connectNumber(
   addStep({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input)) })
   addStep({ step: 'templates', ...(await readTemplates(deps, accountId)) })
   if (input.test)
-    for (const step of await sendTestMessage(deps, { accountId, whatsAppAccountId }, input.test)) addStep(step)
+    for (const step of await sendTestMessage(deps, { accountId, whatsAppAccountId }, input.test).catch(toFailedTest))
+      addStep(step)
   await checkNow(deps, { accountId, whatsAppAccountId })
   const row = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
   const marketing = row && describeMarketing(row)
@@ -164,6 +165,13 @@ async function sendTestMessage(
     ]
   const accepted = `WhatsApp accepted the template ${template.template} to ${test.to} as ${sent.messageId}.`
   return [{ step: 'test', ok: true, message: accepted }, await awaitStatus(deps, target, sent.messageId, since)]
+}
+
+/** The number is stored by now, so the command goes on. */
+function toFailedTest(error: unknown): NamedStep[] {
+  if (!(error instanceof ServiceError)) throw error
+  const { message, remedy } = error
+  return [{ step: 'test', ok: false, message, ...(remedy !== undefined && { fix: remedy }) }]
 }
 
 async function awaitStatus(deps: Deps, target: Target, messageId: string, since: Date): Promise<NamedStep> {

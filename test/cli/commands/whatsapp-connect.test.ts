@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { suspendAccount } from '../../../src/accounts/account.ts'
 import { askAtTerminal } from '../../../src/cli/main.ts'
 import { whatsappConnect } from '../../../src/cli/commands/whatsapp-connect.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
@@ -205,6 +206,23 @@ test('reports a failed step and continues with the others', async () => {
   expect(response.exitCode).toBe(1)
   expect(reported.join('\n')).toContain('✗ registration: The number was registered or deregistered too often')
   expect(reported.join('\n')).toContain('✓ templates')
+})
+
+test('reports a test message that Waybill itself rejects, and that the number is stored', async () => {
+  const { accountId } = await server.account()
+  const { accessToken, phoneNumberId } = newNumber('CONNECTED')
+  await suspendAccount(server.deps, accountId)
+
+  const response = await connect([accountId, `--access-token=${accessToken}`, '--test-to=34600111222', '--json'])
+
+  const { whatsAppAccountId, steps } = jsonOf(response)
+  expect(response.exitCode).toBe(1)
+  expect(whatsAppAccountId).toMatch(/^wa_/)
+  expect(steps.filter(({ ok }) => !ok)).toMatchObject([{ step: 'test', message: expect.stringContaining('suspended') }])
+  expect(steps.at(-1)?.step).toBe('marketing')
+  expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toMatchObject([
+    { what: `connected phone number ID ${phoneNumberId}`, outcome: 'done' },
+  ])
 })
 
 test('replaces the token by `whatsapp update` only if WhatsApp accepts it', async () => {
