@@ -45,11 +45,13 @@ const memberHandlers: Handlers<'member'> = {
   }),
   invite: async (deps, _call, { accountId, email, role, send }) => {
     if (send && !deps.mail) throw new ServiceError('SETTING_REFUSED', '--send needs an SMTP server: set SMTP_URL.')
-    const issued = await inviteUser(deps, accountId, { email, role })
-    if (send) {
-      await mailInvitation(deps, accountId, { issued, invitedBy: undefined })
-      deps.notifications.notify('emails')
-    }
+    // In one transaction: an invitation whose email cannot be queued must not replace an earlier one.
+    const issued = await deps.db.transaction().execute(async (db) => {
+      const invitation = await inviteUser({ ...deps, db }, accountId, { email, role })
+      if (send) await mailInvitation({ ...deps, db }, accountId, { issued: invitation, invitedBy: undefined })
+      return invitation
+    })
+    if (send) deps.notifications.notify('emails')
     return toLink(deps, issued)
   },
   remove: async (deps, _call, { accountId, email }) => {

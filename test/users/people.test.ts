@@ -6,6 +6,7 @@ import { listAudit } from '../../src/users/audit/audit.ts'
 import { removeMemberAsOperator, resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { lockOwners } from '../../src/users/store.ts'
+import { runCommand } from '../cli/run-command.ts'
 import { forFile } from '../support/lifetime.ts'
 import { accountWithOwner, type SettingsResponse, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer } from '../support/server.ts'
@@ -172,6 +173,25 @@ test.each<[string, (member: TestOwner) => Promise<unknown>]>([
   const emails = await server.deps.db.selectFrom('emails').select('recipient').where('kind', '=', 'alert').execute()
   expect(emails).toEqual([{ recipient: owner.email }])
   await server.deps.db.deleteFrom('emails').execute()
+})
+
+test('keeps the earlier link of an operator if the email with a new one cannot be queued', async () => {
+  const mail = { send: () => Promise.resolve(), verify: () => Promise.resolve() }
+  const deps = { ...server.deps, mail }
+  const invite = ['owner', 'invite', account.accountId, '--email', newAddress()]
+  const { json } = await runCommand(deps, ...invite)
+  await sql`
+    insert into emails (id, kind, recipient, content_encrypted, expires_at, due_at)
+    select 'eml_' || n, 'invitation', 'x@example.com', '', now() + interval '1 day', now() + interval '1 day'
+    from generate_series(1, 10000) n`.execute(deps.db)
+  try {
+    await expect(runCommand(deps, ...invite, '--send')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  } finally {
+    await deps.db.deleteFrom('emails').execute()
+  }
+
+  const token = tokenOf((json as { url: string }).url)
+  expect((await visitor(server).query('invitation.get', { token })).statusCode).toBe(200)
 })
 
 test('does not list or revoke the password link of an operator as an invitation', async () => {
