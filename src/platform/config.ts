@@ -131,10 +131,16 @@ function trimValues(environment: NodeJS.ProcessEnv): Record<string, string> {
   )
 }
 
-/** `docker run --env-file` and systemd's `LoadCredential` keep the quotes that a shell would remove. */
+/** Values that may be in quotes, and an endpoint whose mistakes are only warned about. */
+const quotable = new Set(['DATABASE_PASSWORD_COMMAND', 'PGPASSWORD', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
+
+/**
+ * `docker run --env-file` and systemd's `LoadCredential` keep the quotes that a shell would remove. In quotes, even
+ * `/data` would be a relative path, outside the volume.
+ */
 function findQuoted(environment: Record<string, string | undefined>): string[] {
-  return secretVariables
-    .filter((name) => /^(["'`]).*\1$/s.test(environment[name] ?? ''))
+  return Object.keys(Environment.shape)
+    .filter((name) => !quotable.has(name) && /^(["'`]).*\1$/s.test(environment[name] ?? ''))
     .map((name) => `${name}: is in quotes, which are not removed. Write the value without them`)
 }
 

@@ -90,6 +90,11 @@ function shortDuration(maxSeconds: number) {
   return Duration.refine((seconds) => seconds >= 1 && seconds <= maxSeconds, `must be between 1s and ${maxSeconds}s`)
 }
 
+/** Only a shell replaces `~` and `$HOME`, and not in quotes: elsewhere, a folder of that name would be created. */
+const Folder = z
+  .string()
+  .regex(/^[^~$]/, 'must be the path of a folder. ~ and variables such as $HOME are not replaced: write the whole path')
+
 const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((url) => url.replace(/\/+$/, ''))
@@ -149,12 +154,9 @@ export const Environment = z
       .describe(
         'PostgreSQL cancels a statement that waits longer for a row or table that another transaction has locked, `1s` to `10s`',
       ),
-    WAYBILL_DATA_DIR: z
-      .string()
-      .prefault('.waybill')
-      .describe(
-        'Folder of the embedded database, its key, its control socket, the journals, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journals and the files',
-      ),
+    WAYBILL_DATA_DIR: Folder.prefault('.waybill').describe(
+      'Folder of the embedded database, its key, its control socket, the journals, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journals and the files',
+    ),
     WAYBILL_SECRET_KEY: SecretKeys.optional().describe(
       '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
     ),
@@ -216,7 +218,7 @@ export const Environment = z
     WAYBILL_SAVED_VIEW_QUOTA: wholeNumber(1, 1000)
       .prefault('30')
       .describe('How many views of the message log a member can save in each account'),
-    WAYBILL_MEDIA_STORE: OptionalText.meta({
+    WAYBILL_MEDIA_STORE: Folder.optional().meta({
       default: '.waybill/media',
       description:
         'Where uploaded files are stored: a folder (by default `media` in `WAYBILL_DATA_DIR`), or a bucket of an S3-compatible store, such as `s3://bucket/prefix`. Processes on several machines need a bucket, or a folder that all of them share',
@@ -237,8 +239,8 @@ export const Environment = z
       .prefault('90d')
       .describe('How long an uploaded file is kept after its last upload; at least `1h`'),
     WAYBILL_PUBLIC_URL: WebUrl.refine(
-      (url) => new URL(url).pathname === '/',
-      'must have no path, such as https://waybill.example.com',
+      (url) => `${new URL(url).origin}/` === new URL(url).href,
+      'must have no path, query or user name, such as https://waybill.example.com',
     )
       .optional()
       .describe(

@@ -127,6 +127,17 @@ test.each([
     says: /^DATABASE_LOCK_TIMEOUT: must not be longer than DATABASE_STATEMENT_TIMEOUT/,
   },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
+  { environment: { WAYBILL_DATA_DIR: '~/waybill' }, says: /^WAYBILL_DATA_DIR: must be the path of a folder\. ~ and/ },
+  { environment: { WAYBILL_DATA_DIR: '$HOME/waybill' }, says: /^WAYBILL_DATA_DIR: must be the path of a folder/ },
+  { environment: { WAYBILL_MEDIA_STORE: '~/files' }, says: /^WAYBILL_MEDIA_STORE: must be the path of a folder/ },
+  ...['/#/sign-in', '?next=a', '/docs'].map((end) => ({
+    environment: { WAYBILL_PUBLIC_URL: `https://waybill.example.com${end}` },
+    says: /^WAYBILL_PUBLIC_URL: must have no path/,
+  })),
+  {
+    environment: { WAYBILL_PUBLIC_URL: 'https://me:hunter2@waybill.example.com' },
+    says: /^WAYBILL_PUBLIC_URL: must have no path, query or user name/,
+  },
 ])('refuses to start with $environment', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)
   expect(() => readConfig(environment)).not.toThrow('hunter2')
@@ -159,6 +170,24 @@ test.each(['"pepper"', "'pepper'", '`pepper`', '"pepper"\n'])(
     expect(() => readConfig({ META_APP_SECRET: secret })).toThrow(/^META_APP_SECRET: is in quotes/)
   },
 )
+
+test.each([
+  { WAYBILL_DATA_DIR: '"/data"' },
+  { WAYBILL_MEDIA_STORE: "'/data/media'" },
+  { HOST: '"0.0.0.0"' },
+  { S3_REGION: '"eu-west-1"' },
+  { OIDC_CLIENT_ID: '"waybill"' },
+  { no_proxy: '".example.com"' },
+])('refuses to start with other values in quotes: %j', (environment) => {
+  expect(() => readConfig(environment)).toThrow(/^[A-Z\d_]+: is in quotes, which are not removed/)
+})
+
+test('keeps the quotes of a command', () => {
+  const DATABASE_PASSWORD_COMMAND = '"/opt/my tools/password"'
+  expect(readConfig({ DATABASE_PASSWORD_COMMAND }).postgres.passwordCommand).toMatchObject({
+    text: DATABASE_PASSWORD_COMMAND,
+  })
+})
 
 const folder = await folderForFile()
 
