@@ -46,10 +46,10 @@ export function isRemoval(event: string): boolean {
 
 /** Returns undefined for a value that cannot be read. */
 export function readAccountUpdate({ id, time: at }: Entry, field: string, value: unknown): ReportedAccount | undefined {
+  if (field === 'account_update') return readAccount(id, at, value)
+  if (id === undefined) return undefined
   const recheck = { ownerId: id, change: 'recheck', reason: field, notices: [] } as const satisfies ReportedAccount
   switch (field) {
-    case 'account_update':
-      return readAccount(id, at, value)
     case 'account_alerts':
       return readAlert(id, at, value)
     case 'business_capability_update': {
@@ -76,14 +76,16 @@ function toLimit(limit: string | undefined): string | undefined {
   return people === undefined ? undefined : `TIER_${people % 1000 === 0 ? `${people / 1000}K` : people}`
 }
 
-function readAccount(id: string, at: Date | undefined, value: unknown): ReportedAccount | undefined {
+function readAccount(id: string | undefined, at: Date | undefined, value: unknown): ReportedAccount | undefined {
   const account = AccountValue.safeParse(value)
   if (!account.success) return undefined
   const { event, ban_info: ban, waba_info: waba, phone_number: phoneNumber, disconnection_info: lost } = account.data
+  const ownerId = waba?.waba_id ?? id
+  if (ownerId === undefined) return undefined
   const disabled = removalEvents.has(event) || ban?.waba_ban_state === 'DISABLE'
   const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
   return {
-    ownerId: waba?.waba_id ?? id,
+    ownerId,
     ...(phoneNumber !== undefined && { number: { displayDigits: phoneNumber.replaceAll(/\D/g, '') } }),
     change: disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck',
     at,

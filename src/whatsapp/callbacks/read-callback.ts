@@ -165,7 +165,7 @@ function readChange(entry: Entry, { field, value }: Change): Item {
     case 'message_template_status_update':
     case 'message_template_quality_update':
     case 'template_category_update':
-      return readTemplate(entry.id, value) ?? recheck(entry.id, field)
+      return entry.id === undefined ? { ignored: 1 } : (readTemplate(entry.id, value) ?? recheck(entry.id, field))
     case 'account_update':
     case 'account_alerts':
     case 'business_capability_update':

@@ -20,7 +20,8 @@ const ErrorCode = WireNumber.pipe(z.int().min(0).max(999_999_999))
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({
-  id: WireId,
+  /** Not needed for `messages`, which name the number. */
+  id: lenient(WireId),
   /** Absent with `messages`. */
   time: WireTime,
 })

@@ -83,6 +83,26 @@ test('ignores a change whose account is null', () => {
   expect(part).toMatchObject({ accounts: [], errors: [], ignored: 1 })
 })
 
+test.each([undefined, null, '', 1.5, true])('reads what names its number or account without the entry ID %j', (id) => {
+  const status = { id: 'wamid.A', status: 'delivered', timestamp: '1800000000' }
+  const removed = { event: 'PARTNER_REMOVED', waba_info: { waba_id: '7' } }
+  const template = { event: 'PAUSED', message_template_name: 'order_shipped', message_template_language: 'en' }
+  const changes = [
+    { field: 'messages', value: { metadata: { phone_number_id: '1' }, statuses: [status] } },
+    { field: 'account_update', value: removed },
+    { field: 'message_template_status_update', value: template },
+    { field: 'phone_number_name_update', value: {} },
+  ]
+  const [part] = readCallback({ entry: [{ id, changes }] })
+
+  expect(part).toMatchObject({
+    statuses: [{ waMessageId: 'wamid.A' }],
+    accounts: [{ ownerId: '7', change: 'disabled' }],
+    templates: [],
+    ignored: 2,
+  })
+})
+
 test.each([
   'standby',
   'messaging_handovers',
