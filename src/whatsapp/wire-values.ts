@@ -18,6 +18,12 @@ export function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined)
 }
 
+/**
+ * A word of Meta that is compared, in capitals: Meta and providers write some of them in lower case. An empty text is
+ * none.
+ */
+export const WireWord = z.string().overwrite(toStorable).toUpperCase().min(1)
+
 const digits = /^\s*-?\d+(?:\.\d+)?\s*$/
 
 /**

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isNumbered } from '../../../contracts/templates/definition.ts'
 import { type ErrorMeaning, isTransient, lacksPermission } from '../error-codes.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { ListedTemplate } from '../template-management.ts'
@@ -111,16 +112,22 @@ export function toListedTemplate(template: Template): ListedTemplate {
     language,
     status,
     components,
-    parameterFormat: parameter_format,
+    parameterFormat: parameter_format ?? guessParameterFormat(components),
     ...(category === undefined ? {} : { category }),
     // A rejected template can't change any more.
-    ...(announced !== undefined &&
-      announced !== '' &&
-      announced !== category &&
-      status !== 'REJECTED' && { announcedCategory: announced }),
+    ...(announced !== undefined && announced !== category && status !== 'REJECTED' && { announcedCategory: announced }),
     ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
     ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
     // -1 stands for no lifetime of its own.
     ...(ttlSeconds !== undefined && ttlSeconds > 0 && { ttlSeconds }),
   }
+}
+
+/** Without the format of its parameters, a template with names would be sent without them, which WhatsApp rejects. */
+function guessParameterFormat(components: Template['components']): 'NAMED' | 'POSITIONAL' {
+  const texts = components.flatMap(({ text, cards = [] }) => [
+    text,
+    ...cards.flatMap((card) => card.components.map((part) => part.text)),
+  ])
+  return texts.every((text = '') => isNumbered({ body: { text } })) ? 'POSITIONAL' : 'NAMED'
 }

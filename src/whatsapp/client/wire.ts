@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
+import { lenient, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
 
 /**
  * Meta's payloads, in Meta's terms (reference, sections 1 to 3 and 5). Meta adds fields and values at any time, so only
@@ -31,11 +31,11 @@ export const DeleteResponse = z.object({ success: lenient(z.boolean()), error: l
 /** Keeps the place of a part that cannot be read. A template with such a component cannot be sent. */
 const unreadable = { type: 'UNREADABLE' }
 
-const TemplateButton = z.looseObject({ type: Text, text: lenient(Text), url: lenient(Text) }).catch(unreadable)
+const TemplateButton = z.looseObject({ type: WireWord, text: lenient(Text), url: lenient(Text) }).catch(unreadable)
 
 const componentShape = {
-  type: Text,
-  format: lenient(Text),
+  type: WireWord,
+  format: lenient(WireWord),
   text: lenient(Text),
   buttons: lenient(z.array(TemplateButton)),
   example: lenient(
@@ -59,16 +59,16 @@ export const Template = z.object({
   id: WireId,
   name: Text,
   language: Text,
-  status: Text.catch('UNREADABLE'),
-  category: lenient(Text),
+  status: WireWord.catch('UNREADABLE'),
+  category: lenient(WireWord),
   /** Another category than `category` if WhatsApp will change it. */
-  correct_category: lenient(Text),
-  parameter_format: Text.catch('POSITIONAL'),
+  correct_category: lenient(WireWord),
+  parameter_format: lenient(WireWord),
   components: z.array(TemplateComponent).catch([unreadable]),
-  quality_score: lenient(z.object({ score: lenient(Text) })),
-  rejected_reason: lenient(Text),
+  quality_score: lenient(z.object({ score: lenient(WireWord) })),
+  rejected_reason: lenient(Text.min(1)),
   message_send_ttl_seconds: lenient(WireNumber),
-  source: lenient(Text),
+  source: lenient(WireWord),
 })
 export type Template = z.infer<typeof Template>
 

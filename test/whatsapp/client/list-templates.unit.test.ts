@@ -196,6 +196,61 @@ test.each<{ what: string; listed: object; read: object }>([
   },
 )
 
+test('reads the words of a template in lower case, so that none is a name such as constructor', async () => {
+  const buttons = [{ type: 'flow', text: 'Book' }, { type: 'constructor' }]
+  const components = [
+    { type: 'header', format: 'image' },
+    { type: 'body', text: 'Hi' },
+    { type: 'buttons', buttons },
+  ]
+  const words = { status: 'approved', category: 'marketing', parameter_format: 'named' }
+  simulator.intercept(() => ok({ data: [item('lower', { ...words, correct_category: 'Marketing', components })] }))
+
+  const read = await whatsapp.listTemplates(waba)
+  expect(read).toMatchObject({
+    value: [
+      {
+        status: 'APPROVED',
+        category: 'MARKETING',
+        parameterFormat: 'NAMED',
+        components: [
+          { type: 'HEADER', format: 'IMAGE' },
+          { type: 'BODY', text: 'Hi' },
+          { type: 'BUTTONS', buttons: [{ type: 'FLOW', text: 'Book' }, { type: 'CONSTRUCTOR' }] },
+        ],
+      },
+    ],
+  })
+  expect(read).not.toHaveProperty('value.0.announcedCategory')
+})
+
+test('treats empty words of a template as absent', async () => {
+  const words = { category: '', correct_category: '', rejected_reason: '', quality_score: { score: '' } }
+  simulator.intercept(() => ok({ data: [item('empty', words)] }))
+
+  const { id, name, language, status } = { id: '1', name: 'empty', language: 'en', status: 'APPROVED' }
+  const components = [{ type: 'BODY', text: 'Hi' }]
+  expect(await whatsapp.listTemplates(waba)).toEqual({
+    ok: true,
+    value: [{ id, name, language, status, parameterFormat: 'POSITIONAL', components }],
+  })
+})
+
+test.each([
+  { text: 'Hi {{first_name}}.', format: 'NAMED' },
+  { text: 'Hi {{1}}.', format: 'POSITIONAL' },
+])('reads $text as $format if WhatsApp does not say it', async ({ text, format }) => {
+  const components = [{ type: 'BODY', text }]
+  const card = { type: 'CAROUSEL', cards: [{ components }] }
+  const unsaid = [null, '', undefined].map((parameter_format) => item('unsaid', { parameter_format, components }))
+  simulator.intercept(() => ok({ data: [...unsaid, item('card', { components: [card] })] }))
+
+  const parameterFormat = format
+  expect(await whatsapp.listTemplates(waba)).toMatchObject({
+    value: Array.from({ length: 4 }, () => ({ parameterFormat })),
+  })
+})
+
 test('keeps every digit of a numeric ID', async () => {
   const page = JSON.stringify({ data: [item('numbered')] }).replace('"id":"1"', '"id":90071992547409937')
   simulator.intercept(() => ({ kind: 'text', status: 200, contentType: 'application/json', text: page }))
