@@ -24,6 +24,12 @@ export function lenient<T extends z.ZodType>(schema: T) {
  */
 export const WireWord = z.string().overwrite(toStorable).toUpperCase().min(1)
 
+/** An optional list of Meta. Items after the first `max` are ignored, and those that cannot be read hide no others. */
+export function lenientList<T extends z.ZodType>(schema: T, max: number) {
+  const readItems = (items: unknown[]) => items.slice(0, max).flatMap((item) => schema.safeParse(item).data ?? [])
+  return lenient(z.array(z.unknown()).transform(readItems))
+}
+
 const digits = /^\s*-?\d+(?:\.\d+)?\s*$/
 
 /**

@@ -262,13 +262,20 @@ function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentit
     ),
     callbackData: biz_opaque_callback_data,
     pricing: pricing && toPriceClass(pricing),
-    error:
-      status === 'failed'
-        ? {
-            code: error?.code === undefined ? unknownCode : String(error.code),
-            message: error?.error_data?.details || error?.title || error?.message || 'WhatsApp gave no reason',
-          }
-        : undefined,
+    error: status === 'failed' ? toFailure(error) : undefined,
+  }
+}
+
+/** Stored, and part of each webhook about the failure. */
+const maxReasonLength = 500
+
+function toFailure(error: NonNullable<Status['errors']>[number] | undefined): NonNullable<StatusUpdate['error']> {
+  const data = error?.error_data
+  const details = typeof data === 'string' ? data : data?.details
+  const reason = details || error?.title || error?.message || 'WhatsApp gave no reason'
+  return {
+    code: error?.code === undefined ? unknownCode : String(error.code),
+    message: cutStorable(reason, maxReasonLength),
   }
 }
 
@@ -301,8 +308,7 @@ function readTemplate(wabaId: string, value: unknown): Item | undefined {
     return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
   const status = TemplateStatusValue.safeParse(value)
   if (!status.success) return undefined
-  const event = status.data.event.toUpperCase()
-  const reason = status.data.reason ?? 'NONE'
+  const { event, reason = 'NONE' } = status.data
   const change = statusEvents.has(event) ? { status: event, ...(reason !== 'NONE' && { reason }) } : 'resync'
   return { template: { ...templateOf(wabaId, status.data), change } }
 }
@@ -310,7 +316,7 @@ function readTemplate(wabaId: string, value: unknown): Item | undefined {
 /** Autumn reference, section 3.1. An announced category must not change the stored one, which decides about the route. */
 function toCategoryChange(value: TemplateCategoryValue): TemplateUpdate['change'] {
   const { new_category, correct_category: announced, category_update_timestamp: takesEffectAt } = value
-  if (announced === undefined || announced === '') return { category: new_category }
+  if (announced === undefined) return { category: new_category }
   return {
     currentCategory: new_category,
     announcedCategory: announced,

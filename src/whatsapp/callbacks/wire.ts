@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { freeReasons, pricingCategories } from '../../../contracts/pricing.ts'
-import { lenient, toDate, toStorable, WireId, WireNumber } from '../wire-values.ts'
+import { lenient, lenientList, toDate, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
 
 /**
  * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
@@ -13,7 +13,6 @@ const WireTime = lenient(WireNumber.transform(toDate))
 const Text = z.string().overwrite(toStorable)
 /** Words that are compared. Meta writes some of them in both cases (reference, section 4.4). */
 const Lower = Text.toLowerCase()
-const Upper = Text.toUpperCase()
 
 /** A whole number of at most nine digits, as all of Meta's codes are. */
 const ErrorCode = WireNumber.pipe(z.int().min(0).max(999_999_999))
@@ -32,6 +31,9 @@ export type Change = z.infer<typeof Change>
 
 /** Without its lists `statuses`, `messages` and `user_preferences`, which are iterated separately. */
 export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: WireId }) })
+
+/** WhatsApp reports one. */
+const maxErrors = 10
 
 export const Status = z.object({
   id: Text,
@@ -52,21 +54,21 @@ export const Status = z.object({
     }),
   ),
   /** Only the first error is reported. */
-  errors: lenient(
-    z.preprocess(
-      (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),
-      z.array(
-        z.object({
-          code: lenient(ErrorCode),
-          title: lenient(Text),
-          message: lenient(Text),
-          error_data: lenient(z.object({ details: lenient(Text) })),
-        }),
-      ),
-    ),
+  errors: lenientList(
+    z.object({
+      code: lenient(ErrorCode),
+      title: lenient(Text),
+      message: lenient(Text),
+      /** A text in older payloads. */
+      error_data: lenient(z.union([z.object({ details: lenient(Text) }), Text])),
+    }),
+    maxErrors,
   ),
 })
 export type Status = z.infer<typeof Status>
+
+/** A person shares few contacts at once, each with few numbers. */
+const maxShared = 100
 
 /** The fields of a user's message that a reply can have (reference, section 4.3). */
 export const UserMessage = z.object({
@@ -81,13 +83,12 @@ export const UserMessage = z.object({
   text: lenient(z.object({ body: Text })),
   button: lenient(z.object({ text: lenient(Text), payload: lenient(Text) })),
   /** Shared contacts. `origin` tells a person's own number from a contact that the person picked. */
-  contacts: lenient(
-    z.array(
-      z.object({
-        origin: lenient(Text),
-        phones: lenient(z.array(z.object({ phone: lenient(Text), wa_id: lenient(WireId) }))),
-      }),
-    ),
+  contacts: lenientList(
+    z.object({
+      origin: lenient(Text),
+      phones: lenientList(z.object({ phone: lenient(Text), wa_id: lenient(WireId) }), maxShared),
+    }),
+    maxShared,
   ),
   interactive: lenient(
     z.object({
@@ -129,22 +130,22 @@ export const SystemMessage = z.object({
 export const CallbackError = z.object({ code: ErrorCode, title: lenient(Text) })
 
 export const TemplateStatusValue = z.object({
-  event: Text,
+  event: WireWord,
   message_template_name: Text,
   message_template_language: Text,
-  reason: Text.nullish().catch(undefined),
+  reason: lenient(Text.min(1)),
 })
 
 export const TemplateQualityValue = z.object({
-  new_quality_score: Text,
+  new_quality_score: WireWord,
   message_template_name: Text,
   message_template_language: Text,
 })
 
 export const TemplateCategoryValue = z.object({
   /** The current category if `correct_category` announces another one. */
-  new_category: Text,
-  correct_category: lenient(Text),
+  new_category: WireWord,
+  correct_category: lenient(WireWord),
   /** When the announced change takes effect. */
   category_update_timestamp: WireTime,
   message_template_name: Text,
@@ -157,18 +158,16 @@ export type TemplateCategoryValue = z.infer<typeof TemplateCategoryValue>
 const maxRestrictions = 10
 
 export const AccountValue = z.object({
-  event: Upper,
+  event: WireWord,
   /** Events about partners name the account here, and the portfolio of the partner as the ID of the entry. */
   waba_info: lenient(z.object({ waba_id: lenient(WireId) })),
   /** Present if the event is about one number: as WhatsApp shows it. */
   phone_number: lenient(WireId),
-  ban_info: lenient(z.object({ waba_ban_state: lenient(Upper), waba_ban_date: lenient(Text) })),
+  ban_info: lenient(z.object({ waba_ban_state: lenient(WireWord), waba_ban_date: lenient(Text) })),
   violation_info: lenient(z.object({ violation_type: lenient(Text) })),
-  restriction_info: lenient(
-    z.preprocess(
-      (list) => (Array.isArray(list) ? list.slice(0, maxRestrictions) : list),
-      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(WireId), remediation: lenient(Text) })),
-    ),
+  restriction_info: lenientList(
+    z.object({ restriction_type: lenient(Text), expiration: lenient(WireId), remediation: lenient(Text) }),
+    maxRestrictions,
   ),
   /** Why a number was removed. */
   disconnection_info: lenient(z.object({ reason: lenient(Text) })),

@@ -50,6 +50,26 @@ test.each([
   expect(part?.statuses).toMatchObject([{ error: { code: '131026', message: said } }])
 })
 
+test.each([
+  { what: 'an item without a value', errors: [null, { code: 131026, title: 'Undeliverable' }] },
+  { what: 'details as text', errors: [{ code: 131026, title: 'Error', error_data: 'Undeliverable' }] },
+])('reads the reason of a failure beside $what', ({ errors }) => {
+  const statuses = [{ id: 'wamid.A', status: 'failed', timestamp: '1800000000', errors }]
+  const value = { metadata: { phone_number_id: '1' }, statuses }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })
+
+  expect(part?.statuses).toMatchObject([{ error: { code: '131026', message: 'Undeliverable' } }])
+})
+
+test('shortens the reason of a failure, which is stored and sent to webhooks', () => {
+  const errors = [{ code: 131026, title: 'x'.repeat(100_000) }]
+  const statuses = [{ id: 'wamid.A', status: 'failed', timestamp: '1800000000', errors }]
+  const value = { metadata: { phone_number_id: '1' }, statuses }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })
+
+  expect(part?.statuses[0]?.error?.message).toBe('x'.repeat(500))
+})
+
 test.each([1e20, 131026.5, '-1', 'NaN'])('keeps no code that is no code of Meta: %j', (code) => {
   const statuses = [{ id: 'wamid.A', status: 'FAILED', timestamp: '1800000000', errors: [{ code, title: 'No' }] }]
   const value = { metadata: { phone_number_id: '1' }, statuses }
@@ -74,6 +94,57 @@ test('reads the events of an account in lower case', () => {
   const [part] = readCallback({ entry: [{ id: '1', changes: [change] }] })
 
   expect(part?.accounts).toMatchObject([{ change: 'disabled', reason: 'DISABLED_UPDATE' }])
+})
+
+const details = { message_template_name: 'offer', message_template_language: 'en' }
+
+function readTemplateChange(field: string, value: object) {
+  const [part] = readCallback({ entry: [{ id: '7', changes: [{ field, value: { ...details, ...value } }] }] })
+  return part
+}
+
+test('reads the category, quality and status of a template in lower case', () => {
+  const category = readTemplateChange('template_category_update', { new_category: 'marketing', correct_category: '' })
+  const announced = { new_category: 'utility', correct_category: 'marketing' }
+  const upcoming = readTemplateChange('template_category_update', announced)
+  const quality = readTemplateChange('message_template_quality_update', { new_quality_score: 'red' })
+  const status = readTemplateChange('message_template_status_update', { event: 'paused', reason: '' })
+
+  expect([category, upcoming, quality, status].map((part) => part?.templates[0]?.change)).toEqual([
+    { category: 'MARKETING' },
+    { currentCategory: 'UTILITY', announcedCategory: 'MARKETING', takesEffectAt: undefined },
+    { quality: 'RED' },
+    { status: 'PAUSED' },
+  ])
+})
+
+test.each([
+  { field: 'template_category_update', value: { new_category: '' } },
+  { field: 'message_template_quality_update', value: { new_quality_score: '' } },
+  { field: 'message_template_status_update', value: { event: '' } },
+])('reads the template again after a $field whose new value is empty', ({ field, value }) => {
+  const part = readTemplateChange(field, value)
+
+  expect(part).toMatchObject({ templates: [], accounts: [{ ownerId: '7', change: 'recheck', reason: field }] })
+})
+
+test('reads a restriction beside an item that cannot be read', () => {
+  const restrictions = [null, { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING' }]
+  const value = { event: 'ACCOUNT_RESTRICTION', restriction_info: restrictions }
+  const [part] = readCallback({ entry: [{ id: '7', changes: [{ field: 'account_update', value }] }] })
+
+  expect(part?.accounts).toMatchObject([
+    { notices: [{ kind: 'restriction', restrictions: [{ type: 'RESTRICTED_BIZ_INITIATED_MESSAGING' }] }] },
+  ])
+})
+
+test("reads the user's own number beside contacts that cannot be read", () => {
+  const own = { origin: 'contact_request', phones: [null, { phone: '+34600111222' }] }
+  const message = { id: 'wamid.R', type: 'contacts', timestamp: '1800000000', contacts: [null, own] }
+  const value = { metadata: { phone_number_id: '1' }, messages: [message] }
+  const [part] = readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })
+
+  expect(part?.replies).toMatchObject([{ kind: 'contact', from: { waId: '34600111222' } }])
 })
 
 test('ignores a change whose account is null', () => {
