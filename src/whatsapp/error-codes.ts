@@ -142,17 +142,12 @@ export const errorCodes: Readonly<Record<string, readonly [ErrorMeaning, Explana
   131065: [rejected, failures.maximumPriceCountry],
 }
 
-/**
- * Classifies by code, as Meta recommends. The HTTP status matters for unknown codes, and 429 is throttling with any code:
- * a gateway that limits requests may put a code of another meaning into its error.
- */
+/** Classifies by code, as Meta recommends. The HTTP status matters for unknown codes only. */
 export function classifyError(
   error: { code: number; error_subcode?: number | undefined; is_transient?: boolean | undefined },
   httpStatus: number,
 ): ErrorClass {
   const meaning = meaningOf(error.code, error.error_subcode)
-  if (httpStatus === 429 && meaning?.errorCode !== 'WHATSAPP_THROTTLED')
-    return { kind: 'refused', ...throttled(minute) }
   if (meaning) return { kind: 'refused', ...meaning }
   if (httpStatus >= 500 || httpStatus < 400) return { kind: 'unknown' }
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }

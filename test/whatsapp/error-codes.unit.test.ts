@@ -94,10 +94,6 @@ test('covers every classified code', () => {
   expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(errorCodes).map(Number))
 })
 
-test.each(table)('classifies code %i with HTTP 429 as throttled', (code) => {
-  expect(classifyError({ code }, 429)).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_THROTTLED' })
-})
-
 test.each(table)('classifies code %i the same with any other HTTP status', (code) => {
   const verdicts = [400, 401, 403, 404, 500, 503].map((status) => classifyError({ code }, status))
   expect(new Set(verdicts.map((errorClass) => JSON.stringify(errorClass))).size).toBe(1)
@@ -121,12 +117,6 @@ test.each<{ says: string; error: Parameters<typeof classifyError>[0]; status: nu
     error: { code: 80_014 },
     status: 400,
     errorClass: { kind: 'refused', ...throttled(300) },
-  },
-  {
-    says: 'classifies an unknown code with 429 as throttled',
-    error: { code: 7 },
-    status: 429,
-    errorClass: { kind: 'refused', ...throttled(60) },
   },
   {
     says: 'classifies an unknown code with 401 as a rejected token',

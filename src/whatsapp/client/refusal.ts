@@ -1,4 +1,4 @@
-import { classifyError, deniesAccess, type ErrorClass, isTransient } from '../error-codes.ts'
+import { classifyError, deniesAccess, type ErrorClass, isThrottling, isTransient } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
 import { cutStorable } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,8 +22,9 @@ export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal
   const { status, body, retryAfterSeconds } = answer
   if (status < 400) return undefined
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
-  if (!parsed.success) return status === tooManyRequests ? readThrottling(answer, secrets) : undefined
-  const { error } = parsed.data
+  const error = parsed.data?.error
+  if (status === tooManyRequests && !(error && isThrottling(error.code))) return readThrottling(answer, secrets)
+  if (!error) return undefined
   const { error_subcode: subcode } = error
   return {
     errorClass: withRetryAfter(classifyError(error, status), retryAfterSeconds),
@@ -35,7 +36,10 @@ export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal
 
 const tooManyRequests = 429
 
-/** The code of an error without one is its HTTP status: Meta has no code 429. */
+/**
+ * A gateway that limits requests may write no code, or one of another meaning, whose advice would mislead. The code is then
+ * its HTTP status: Meta has no code 429.
+ */
 function readThrottling({ body, retryAfterSeconds }: Answer, secrets: readonly string[]): Refusal {
   const title = readUncodedError(body, secrets) ?? 'Too Many Requests'
   return {
@@ -54,7 +58,7 @@ function withRetryAfter(errorClass: ErrorClass, requested: number | undefined): 
 /** Returns the text of an error object without a readable code. */
 export function readUncodedError(body: string | undefined, secrets: readonly string[]): string | undefined {
   const parsed = UncodedErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
-  return parsed.success ? hideSecrets(parsed.data.error.message, secrets) : undefined
+  return parsed.success ? hideSecrets(parsed.data, secrets) : undefined
 }
 
 const maxTextLength = 500

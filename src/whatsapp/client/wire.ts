@@ -19,10 +19,22 @@ export const GraphError = z.object({
 })
 export type GraphError = z.infer<typeof GraphError>
 
-export const ErrorBody = z.object({ error: GraphError })
+/** Gateways in front of the Graph API may pass on a list. */
+export const ErrorBody = z.union([
+  z.object({ error: GraphError }),
+  z
+    .object({ errors: z.array(z.unknown()) })
+    .transform(({ errors }) => ({ error: errors[0] }))
+    .pipe(z.object({ error: GraphError })),
+])
 
-/** An error whose code is absent or unreadable, as gateways in front of the Graph API write it. */
-export const UncodedErrorBody = z.object({ error: z.object({ message: Text.min(1) }) })
+const Message = z.object({ message: Text.min(1) }).transform(({ message }) => message)
+
+/** The text of an error whose code is absent or unreadable, in the forms that gateways write. */
+export const UncodedErrorBody = z.union([
+  z.object({ error: z.union([Message, Text.min(1)]) }).transform(({ error }) => error),
+  Message,
+])
 
 export const UploadResponse = z.object({ id: Text.regex(/^\d+$/) })
 
@@ -75,7 +87,9 @@ export type Template = z.infer<typeof Template>
 /** Items are parsed one by one, so that an unreadable item does not hide the others. */
 export const Page = z.object({
   data: z.array(z.unknown()),
-  paging: lenient(z.object({ cursors: lenient(z.object({ after: lenient(Text) })), next: lenient(Text) })),
+  paging: lenient(
+    z.object({ cursors: lenient(z.object({ after: lenient(Text.min(1)) })), next: lenient(Text.min(1)) }),
+  ),
 })
 
 /** A number in the list of a WhatsApp Business Account. */

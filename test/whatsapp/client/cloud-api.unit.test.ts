@@ -223,10 +223,31 @@ test.each([
 })
 
 test.each([
+  { says: 'a list of errors', body: { errors: [{ code: 131026, message: 'Undeliverable' }] }, code: 131026 },
+  { says: 'an error', body: { error: { code: 131026, message: 'Undeliverable' } }, code: 131026 },
+])('reads the code of a rejection from $says', async ({ body, code }) => {
+  answerOnce({ kind: 'json', status: 400, body })
+
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'refused', error: { code, title: 'Undeliverable' } })
+})
+
+test.each([{ error: gatewayMessage }, { message: gatewayMessage }])('quotes a gateway that says %j', async (body) => {
+  answerOnce({ kind: 'json', status: 403, body })
+
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'unavailable', reason: `HTTP 403 without an error code: ${gatewayMessage}` })
+})
+
+test.each([
   { says: 'an error without a code', text: '{"error":{"message":"Too many requests"}}', title: 'Too many requests' },
   { says: 'a page', text: '<html>slow down</html>', title: 'Too Many Requests' },
   { says: 'nothing', text: '', title: 'Too Many Requests' },
   { says: 'another JSON', text: '{"detail":"rate"}', title: 'Too Many Requests' },
+  { says: 'a text as its error', text: '{"error":"slow down"}', title: 'slow down' },
+  { says: 'a message', text: '{"message":"slow down"}', title: 'slow down' },
+  { says: 'the code of a token', text: '{"error":{"code":190,"message":"slow down"}}', title: 'slow down' },
+  { says: 'an unknown code', text: '{"error":{"code":999111,"message":"slow down"}}', title: 'slow down' },
 ])('treats HTTP 429 with $says as throttling, and follows its Retry-After', async ({ text, title }) => {
   const answer = answered(429, text)
   answerOnce({ ...answer, headers: { 'retry-after': '90' } }, answer, { ...answer, headers: { 'retry-after': 'soon' } })

@@ -77,6 +77,12 @@ test('lists templates although the provider does not know the field that tells g
   expect(await namesListed()).toEqual(['order_shipped'])
 })
 
+test('ends with the page whose next one has an empty address', async () => {
+  simulator.intercept(() => ok({ data: [item('last')], paging: { cursors: { after: '' }, next: '' } }))
+
+  expect(await namesListed()).toEqual(['last'])
+})
+
 test('never follows the URL of the next page', async () => {
   const visited: string[] = []
   const elsewhere = await forTest(startSimulator())
