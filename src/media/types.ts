@@ -41,11 +41,18 @@ const FileName = singleLine(maxNameLength)
 /** Returns the last part of the path of a URL, if it looks like a filename. */
 export function nameOfLink(link: string): string | undefined {
   const last = new URL(link).pathname.split('/').at(-1) ?? ''
-  try {
-    return cleanFilename(/\.\w{2,5}$/.test(last) ? decodeURIComponent(last) : undefined)
-  } catch {
-    return undefined
-  }
+  return cleanFilename(/\.\w{2,5}$/.test(last) ? decode(last) : undefined)
+}
+
+/** Keeps percent signs that encode nothing. */
+function decode(part: string): string {
+  return part.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
 }
 
 /** Filenames are shown to recipients and never used in a path. Returns undefined if nothing readable remains. */
@@ -55,5 +62,12 @@ export function cleanFilename(name: string | undefined): string | undefined {
     .at(-1)
     ?.replaceAll(/[\x00-\x1f\x7f]/g, '')
     .trim()
-  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(cut(base, maxNameLength)).data : undefined
+  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(shorten(base)).data : undefined
+}
+
+/** Keeps the extension, by which the recipient's phone chooses the app that opens the file. */
+function shorten(name: string): string {
+  if (name.length <= maxNameLength) return name
+  const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? ''
+  return cut(name, maxNameLength - extension.length) + extension
 }
