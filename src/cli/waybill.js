@@ -24,6 +24,8 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
   process.env.NODE_COMPILE_CACHE_PORTABLE = '1'
   const cache = new URL(isClone ? '../../node_modules/.cache/node' : '../../.cache', import.meta.url)
   nodeModule.enableCompileCache(fileURLToPath(cache))
+  // A reader of standard error that has gone, such as `head`, does not end a migration halfway.
+  process.stderr.on('error', () => {})
   const load = (name) => import(new URL(isClone ? `./${name}.ts` : `./${name}.js`, import.meta.url).href)
   void load('processes/start-limits').then(async ({ limitStartMemory }) => {
     limitStartMemory(process.argv.slice(2), process.env)

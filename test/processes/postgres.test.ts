@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminUrl } from '../support/database.ts'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+
+const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
 describe('with DATABASE_URL', () => {
   const name = `waybill_cli_${randomBytes(6).toString('hex')}`
@@ -17,6 +22,20 @@ describe('with DATABASE_URL', () => {
   afterAll(async () => {
     await waybill.remove()
     await run(adminUrl(), `drop database ${name} with (force)`)
+  })
+
+  test('migrates although the reader of its progress has gone', async () => {
+    const url = withDatabase(adminUrl(), `${name}_unread`)
+    await run(adminUrl(), `create database ${name}_unread`)
+    const migrating = spawn(process.execPath, [entry, 'migrate'], {
+      env: { ...waybill.environment, DATABASE_URL: url },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    migrating.stderr.destroy()
+    await once(migrating, 'close')
+    await run(adminUrl(), `drop database ${name}_unread with (force)`)
+
+    expect(migrating.exitCode).toBe(0)
   })
 
   test('tells the user to migrate an outdated schema', async () => {
