@@ -118,6 +118,27 @@ describe('settings of the database', () => {
     })
   })
 
+  test('names the grant that a user without the right to create tables needs', async () => {
+    await withNewDatabase({}, async (db, name) => {
+      const role = `${name}_user`
+      await run(adminUrl(), `create role ${role} login password 'secret'`)
+      const url = new URL(withDatabase(adminUrl(), name))
+      Object.assign(url, { username: role, password: 'secret' })
+      const own = openDatabase({ kind: 'postgres', url: url.href, maxWaitSeconds: 60 }, pino({ level: 'silent' }))
+      try {
+        await expect(migrate(own)).rejects.toThrow(
+          `The database user may not create tables in the schema public. Run as its owner or a superuser: grant create on schema public to ${role}.`,
+        )
+        await sql`grant create on schema public to ${sql.id(role)}`.execute(db)
+        expect(await migrate(own)).not.toEqual([])
+      } finally {
+        await own.destroy()
+        await sql`drop owned by ${sql.id(role)}`.execute(db)
+        await run(adminUrl(), `drop role ${role}`)
+      }
+    })
+  })
+
   test('a migrator that is stopped does not wait for another one', async () => {
     await withNewDatabase({}, async (db) => {
       await db.connection().execute(async (other) => {

@@ -43,6 +43,18 @@ function findProblem({ encoding, schema, isReadOnly, isReplica }: FoundSettings)
   return undefined
 }
 
+/** Throws a DatabaseSettingError if the user may not create tables: since version 15, only the owner of the database may. */
+export async function rejectMissingPrivilege(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ schema: string; grant: string; mayCreate: boolean }>`
+    select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as "mayCreate",
+      format('grant create on schema %I to %I', current_schema(), current_user) as grant`.execute(db)
+  const [found] = rows
+  if (found && !found.mayCreate)
+    throw new DatabaseSettingError(
+      `The database user may not create tables in the schema ${found.schema}. Run as its owner or a superuser: ${found.grant}.`,
+    )
+}
+
 /** DATABASE_URL points to a connection pooler that does not give each connection a session of its own. */
 export class PoolerError extends Error {
   constructor() {

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../../../contracts/errors.ts'
 import packageJson from '../../../../package.json' with { type: 'json' }
 import { readDatabaseClock } from '../clock.ts'
-import { rejectPooler, rejectUnusableSettings } from '../connect/session.ts'
+import { rejectMissingPrivilege, rejectPooler, rejectUnusableSettings } from '../connect/session.ts'
 import { withoutTimeout } from '../database.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { updateMessageCounts } from '../message-counts.ts'
@@ -99,7 +99,10 @@ async function applyAll(
   migrations: Migrations,
   onProgress: (progress: MigrationProgress) => void,
 ): Promise<void> {
-  if (pending.length > 0) await prepareAppliedTable(db, onProgress)
+  if (pending.length > 0) {
+    await rejectMissingPrivilege(db)
+    await prepareAppliedTable(db, onProgress)
+  }
   for (const name of pending) {
     const migration = migrations[name]
     if (!migration) continue
