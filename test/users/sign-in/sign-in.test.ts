@@ -231,13 +231,19 @@ test('keeps a link valid while the server is too busy to hash the password', asy
   const { accountId } = await server.account()
   const { path } = await inviteUser(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
-  const userAuth = createUserAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
+  const busy = Promise.withResolvers<void>()
+  const hashing = {
+    ...scryptHashing,
+    hash: (password: string) => busy.promise.then(() => scryptHashing.hash(password)),
+  }
+  const userAuth = createUserAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false, hashing })
   const ways = { userAuth, oidc: undefined, address: '127.0.0.1', browser: undefined }
   // More requests than the server processes and queues.
   const others = Array.from({ length: 22 }, () => userAuth.hashPassword('a password of somebody else'))
 
   await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
 
+  busy.resolve()
   await Promise.all(others)
   expect(await acceptInvitation(server.deps, ways, acceptance)).toEqual({ email: 'busy@example.com', accountId })
 })
