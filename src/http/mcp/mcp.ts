@@ -112,9 +112,9 @@ async function answer(
   const { tools, descriptions, answerMessage } = await load()
   return answerMessage(toWebRequest(request), message, {
     descriptions,
-    call: (name, input) => {
+    call: (name) => {
       const tool = tools.get(name)
-      return tool && callTool({ deps, pipeline }, tool, input, { call, ...exchange })
+      return tool && callTool({ deps, pipeline }, tool, readArguments(message), { call, ...exchange })
     },
   })
 }
@@ -167,6 +167,12 @@ function readMessage({ body, headers }: FastifyRequest): object {
   if (typeof message !== 'object' || message === null)
     throw new ServiceError('VALIDATION_ERROR', 'The request body must be a JSON-RPC message.')
   return message
+}
+
+/** As they arrived: the protocol's library drops a field named `__proto__`, which every interface rejects. */
+function readArguments(message: object): unknown {
+  const params = 'params' in message ? message.params : undefined
+  return typeof params === 'object' && params !== null && 'arguments' in params ? params.arguments : undefined
 }
 
 /** The headers that the protocol uses, without credentials. */

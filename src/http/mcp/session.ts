@@ -7,8 +7,8 @@ export type ToolResult = { data: object } | { error: object }
 
 export interface Tools {
   descriptions: ToolDescription[]
-  /** Undefined if there is no such tool. */
-  call(name: string, input: unknown): Promise<ToolResult> | undefined
+  /** Calls a tool with the arguments of the message. Undefined if there is no such tool. */
+  call(name: string): Promise<ToolResult> | undefined
 }
 
 /** The response to a message. */
@@ -37,7 +37,7 @@ function createServer({ descriptions, call }: Tools): Server {
   const server = new Server({ name, version, title: 'Waybill' }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => ({ tools: descriptions }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const result = await call(params.name, params.arguments)
+    const result = await call(params.name)
     if (!result)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool. tools/list lists them.')
     return toCallResult(result)

@@ -106,6 +106,15 @@ test('has a tool for each procedure, with the fields of its contract', async () 
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/)
 })
 
+test.each(['"__proto__":{}', '"variables":{"__proto__":"x"}'])('rejects arguments with %s', async (field) => {
+  const input = `{${field},"idempotencyKey":"proto-1","to":"34600111222","template":"order_shipped","language":"en"}`
+  const params = `{"name":"message_send","arguments":${input}}`
+  const response = await post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`)
+
+  expect(response.text).toContain('"isError":true')
+  expect(response.text).toMatch(/no such field|must not contain the name __proto__/)
+})
+
 test('lists all tools in 40,000 characters, and explains a shared definition once', async () => {
   const { tools } = await (await connect(account)).listTools()
   const fieldsOf = (tool: string) => tools.find(({ name }) => name === tool)?.inputSchema.properties
