@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import type { Template } from '../../../contracts/api/template.ts'
 import { createClient, isWaybillError } from '../client.ts'
 import { compareTypes, countChanges, type TypeChanges } from '../types/compare.ts'
@@ -91,6 +91,10 @@ function describeFailure(error: unknown, origin: string): unknown {
 }
 
 async function readOutput(output: string): Promise<string | undefined> {
+  // Reading a pipe or a terminal would wait for its end.
+  const existing = await stat(output).catch(() => undefined)
+  if (output === '-' || existing?.isFile() === false)
+    throw new TypesError(`${output} is not a file. Name one with --output.`, { isUsage: true })
   const text = await readFile(output, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw new TypesError(`${output} cannot be read: ${error.code}.`, { cause: error })

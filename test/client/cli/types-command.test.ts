@@ -147,6 +147,12 @@ test.each([
   await expect(readFile(file)).rejects.toThrow('ENOENT')
 })
 
+test.each(['-', '/dev/stdout', '/dev/full', '.'])('rejects the output %s, which is not a file', async (output) => {
+  const ended = await runClient(['types', '--url', server.url, '--output', output, '--api-key', account.apiKey])
+
+  expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${output} is not a file`) })
+})
+
 test('does not overwrite an unrelated file', async () => {
   await writeFile(file, 'export const precious = 1\n')
 
