@@ -124,9 +124,11 @@ export async function resetPassword(
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const member = await requireMember(deps.db, accountId, email)
-  await deleteCredentials(deps.db, member.userId)
-  await deleteSessions(deps.db, member.userId)
-  // The password applies to all accounts, so links from other accounts must become invalid too.
-  await deletePasswordLinks(deps.db, member.email)
-  return inviteUser(deps, accountId, { email: member.email, role: member.role, setsPassword: true })
+  return deps.db.transaction().execute(async (db) => {
+    await deleteCredentials(db, member.userId)
+    await deleteSessions(db, member.userId)
+    // The password applies to all accounts, so links from other accounts must become invalid too.
+    await deletePasswordLinks(db, member.email)
+    return inviteUser({ ...deps, db }, accountId, { email: member.email, role: member.role, setsPassword: true })
+  })
 }

@@ -51,17 +51,19 @@ export async function grantOperator(deps: AuditDeps, { email }: { email: string 
     throw new ServiceError('SETTING_REFUSED', `The user ${JSON.stringify(email)} has not proved their email address.`, {
       remedy: 'Send them a link that proves it, then grant again: waybill owner reset-password ACC --email EMAIL',
     })
-  await deps.db
+  const granted = await deps.db
     .insertInto('operators')
     .values({ owner_id: user.id })
     .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  await recordForUser(deps, user.id, {
-    who: 'operator',
-    what: changes.grantOperator({ email: normalizeEmail(email) }),
-    address: 'command line',
-    outcome: 'done',
-  })
+    .returning('owner_id')
+    .executeTakeFirst()
+  if (granted)
+    await recordForUser(deps, user.id, {
+      who: 'operator',
+      what: changes.grantOperator({ email: normalizeEmail(email) }),
+      address: 'command line',
+      outcome: 'done',
+    })
   const operator = (await listOperators(deps)).find((one) => one.email === normalizeEmail(email))
   if (!operator) throw operatorNotFound(email)
   return operator

@@ -135,6 +135,15 @@ test('has no procedure that grants or revokes operators', () => {
   expect(procedures.filter(({ name }) => /grant|revoke|operator/i.test(name))).toEqual([])
 })
 
+test('records a grant once, although the command was repeated', async () => {
+  const { accountId, owner: user } = await accountWithOwner(server)
+  await grantOperator(server.deps, user)
+  await grantOperator(server.deps, user)
+
+  const { data } = await user.query<{ items: object[] }>('audit.list', { accountId })
+  expect(JSON.stringify(data.items).match(/an operator of this server/g)).toHaveLength(1)
+})
+
 test('rejects a session that presented no code, even if the user has an authenticator app', async () => {
   const { owner: user } = await accountWithOwner(server)
   const { secret } = await setUpAuthenticator(server, user)
