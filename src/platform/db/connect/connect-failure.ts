@@ -137,7 +137,7 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
     case '53300':
       return {
         message: `${server} accepts no further connections`,
-        fix: 'Raise max_connections: each process of Waybill uses up to 17.',
+        fix: 'Raise max_connections, or the connection limit of the user or database: each process of Waybill uses up to 17.',
       }
     case '57P03':
       return { message: `PostgreSQL at ${server} is starting or stopping`, fix: 'Try again in a moment.' }
