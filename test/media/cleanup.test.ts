@@ -7,7 +7,7 @@ import { cleanUpMedia } from '../../src/media/media.ts'
 import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
 import { jpeg } from '../support/media-files.ts'
-import { startTestServer } from '../support/server.ts'
+import { nodeForTest } from '../support/server.ts'
 import { startMediaServer } from './media-server.ts'
 
 const { media, server, account, uploadImage, uploadsOf, listFiles, listKeptFiles } = await forFile(startMediaServer())
@@ -33,10 +33,9 @@ test('removes what a killed process left of uploads, on the machine of each proc
   const hoursAgo = new Date(Date.now() - 2 * 60 * 60_000)
   await utimes(left, hoursAgo, hoursAgo)
 
-  const node = await startTestServer({ beside: server, deps: { media } })
+  await nodeForTest(server, { deps: { media } })
 
   await expect.poll(() => readdirSync(spoolDir)).toEqual(['arriving'])
-  await node.close()
 })
 
 test('deletes the files of an account that is removed', async () => {

@@ -4,12 +4,13 @@ import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import type { MediaServices } from '../../src/media/services.ts'
 import { deleteExpiredWhatsAppMediaIds } from '../../src/media/whatsapp-media-ids-store.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
 import { jpeg, mp4, pdf } from '../support/media-files.ts'
-import { startTestServer, type TestAccount, through } from '../support/server.ts'
+import { nodeForTest, type TestAccount, through } from '../support/server.ts'
 import { startMediaServer } from './media-server.ts'
 
 const { media, server, upload, uploadImage, uploadsOf } = await forFile(startMediaServer())
@@ -33,6 +34,18 @@ async function withPhotoTemplate(): Promise<TestAccount> {
     ],
   })
   return fresh
+}
+
+/** Another node with one slot and the same store, until the test ends. */
+function nodeOfStore(limits: Partial<MediaServices['limits']>, uploadMedia = server.deps.whatsapp.uploadMedia) {
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  return nodeForTest(server, {
+    server: { maxConcurrentRequests: 1 },
+    deps: {
+      media: { ...shared, limits: { ...shared.limits, ...limits } },
+      whatsapp: { ...server.deps.whatsapp, uploadMedia },
+    },
+  })
 }
 
 function lastSent(): Record<string, unknown> {
@@ -106,24 +119,18 @@ async function startDuringUpload(sendWaitMilliseconds: number) {
   const ofFile = server.deps.db.updateTable('media_at_whatsapp').where('account_id', '=', sender.accountId)
   const uploading = { wa_media_id: null, expires_at: null, claimed_by: 'another process' }
   await ofFile.set({ ...uploading, claimed_until: new Date(Date.now() + 600_000) }).execute()
-  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({
-    beside: server,
-    server: { maxConcurrentRequests: 1 },
-    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds } } },
-  })
+  const node = await nodeOfStore({ sendWaitMilliseconds })
   const { post } = through(node, sender)
   return {
-    node,
     sender,
-    running: shared.running,
+    running: node.deps.media.running,
     endUpload: () => ofFile.set({ claimed_until: new Date(0) }).execute(),
     send: (input: object = photoMessage(mediaId)) => post('/api/v1/message/send', input),
   }
 }
 
 test('holds no slot while a send waits for the upload of its file', async () => {
-  const { node, running, endUpload, send } = await startDuringUpload(600_000)
+  const { running, endUpload, send } = await startDuringUpload(600_000)
   let hasEnded = false
   const waiting = send().finally(() => (hasEnded = true))
   await expect.poll(() => running.size).toBe(1)
@@ -133,11 +140,10 @@ test('holds no slot while a send waits for the upload of its file', async () => 
 
   await endUpload()
   expect((await waiting).statusCode).toBe(200)
-  await node.close()
 })
 
 test('ends a send that waits too long for the upload of its file', async () => {
-  const { node, sender, running, endUpload, send } = await startDuringUpload(1_100)
+  const { sender, running, endUpload, send } = await startDuringUpload(1_100)
 
   const late = await send()
   expect(late.json().error).toEqual({
@@ -152,7 +158,6 @@ test('ends a send that waits too long for the upload of its file', async () => {
   expect(uploadsOf(sender)).toHaveLength(2)
   expect((await send()).statusCode).toBe(200)
   expect(uploadsOf(sender)).toHaveLength(2)
-  await node.close()
 })
 
 test('claims an upload to WhatsApp for a moment, and renews the claim while the upload lasts', async () => {
@@ -162,14 +167,8 @@ test('claims an upload to WhatsApp for a moment, and renews the claim while the 
   const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { whatsapp } = server.deps
-  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({
-    beside: server,
-    deps: {
-      media: { ...shared, limits: { ...shared.limits, claimMilliseconds: 600 } },
-      whatsapp: { ...whatsapp, uploadMedia: (...given) => released.then(() => whatsapp.uploadMedia(...given)) },
-    },
-  })
+  const uploadMedia: typeof whatsapp.uploadMedia = (...given) => released.then(() => whatsapp.uploadMedia(...given))
+  const node = await nodeOfStore({ claimMilliseconds: 600 }, uploadMedia)
   const readClaim = async () => {
     const claims = server.deps.db.selectFrom('media_at_whatsapp').select('claimed_until')
     const claim = await claims.where('phone_number_id', '=', phoneNumberId).executeTakeFirst()
@@ -186,7 +185,6 @@ test('claims an upload to WhatsApp for a moment, and renews the claim while the 
   release()
   expect((await sending).statusCode).toBe(200)
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
-  await node.close()
 })
 
 test('deletes a file at WhatsApp that is deleted while a send uploads it for another number', async () => {
@@ -200,11 +198,7 @@ test('deletes a file at WhatsApp that is deleted while a send uploads it for ano
     await sender.trpc.media.delete.mutate({ mediaId })
     return outcome
   }
-  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({
-    beside: server,
-    deps: { media: shared, whatsapp: { ...whatsapp, uploadMedia: deleteMeanwhile } },
-  })
+  const node = await nodeOfStore({}, deleteMeanwhile)
 
   const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
 
@@ -213,7 +207,6 @@ test('deletes a file at WhatsApp that is deleted while a send uploads it for ano
     message: 'The file was deleted while it was uploaded to WhatsApp. Nothing was sent. Try again.',
   })
   expect(uploadsOf({ phoneNumberId })).toEqual([])
-  await node.close()
 })
 
 test('keeps the ID of a file whose claim expired and was deleted during its upload', async () => {
@@ -232,17 +225,12 @@ test('keeps the ID of a file whose claim expired and was deleted during its uplo
     await deleteExpiredWhatsAppMediaIds(db, new Date())
     return outcome
   }
-  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({
-    beside: server,
-    deps: { media: shared, whatsapp: { ...whatsapp, uploadMedia: deleteClaim } },
-  })
+  const node = await nodeOfStore({}, deleteClaim)
   const send = () => through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
 
   expect((await send()).statusCode).toBe(200)
   expect((await send()).statusCode).toBe(200)
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
-  await node.close()
 })
 
 test('logs once that the claim of an upload could not be renewed', async () => {
@@ -260,14 +248,8 @@ test('logs once that the claim of an upload could not be renewed', async () => {
     create trigger fail_renewal before update on media_at_whatsapp for each row
     when (new.phone_number_id = ${sql.lit(phoneNumberId)} and new.wa_media_id is null)
     execute function fail_renewal()`.execute(db)
-  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({
-    beside: server,
-    deps: {
-      media: { ...shared, limits: { ...shared.limits, claimMilliseconds: 600 } },
-      whatsapp: { ...whatsapp, uploadMedia: (...given) => released.then(() => whatsapp.uploadMedia(...given)) },
-    },
-  })
+  const uploadMedia: typeof whatsapp.uploadMedia = (...given) => released.then(() => whatsapp.uploadMedia(...given))
+  const node = await nodeOfStore({ claimMilliseconds: 600 }, uploadMedia)
   const sending = through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
   const countRenewals = async () =>
     Number((await sql<{ n: string }>`select last_value as n from renewals`.execute(db)).rows[0]?.n)
@@ -277,7 +259,6 @@ test('logs once that the claim of an upload could not be renewed', async () => {
   release()
   expect((await sending).statusCode).toBe(200)
   expect(node.log.filter((line) => line.includes('could not renew the claim of a file upload'))).toHaveLength(1)
-  await node.close()
 })
 
 test.each([
@@ -329,16 +310,13 @@ test('closes a file that was not sent', async () => {
   const file = Readable.from([content])
   const shared = createTestMedia()
   const whatsapp = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v26.0' })
-  const node = await startTestServer({
-    beside: server,
-    deps: { media: { ...shared, store: { ...shared.store, open: () => Promise.resolve(file) } }, whatsapp },
-  })
+  const store = { ...shared.store, open: () => Promise.resolve(file) }
+  const node = await nodeForTest(server, { deps: { media: { ...shared, store }, whatsapp } })
 
   const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
 
   expect(response.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
   expect(file.destroyed).toBe(true)
-  await node.close()
 })
 
 test('names the media store if it fails while a file is read', async () => {
@@ -353,7 +331,7 @@ test('names the media store if it fails while a file is read', async () => {
   )
   const shared = createTestMedia()
   const store = { ...shared.store, open: () => Promise.resolve(failing) }
-  const node = await startTestServer({ beside: server, deps: { media: { ...shared, store } } })
+  const node = await nodeForTest(server, { deps: { media: { ...shared, store } } })
 
   const response = await through(node, sender).post('/api/v1/message/send', { ...photoMessage(mediaId), accountId })
 
@@ -362,7 +340,6 @@ test('names the media store if it fails while a file is read', async () => {
     message: 'The media store is unavailable. Nothing was stored or sent. Try again in a moment.',
   })
   expect(node.log.join('')).toContain('other side closed')
-  await node.close()
 })
 
 test('recovers if WhatsApp deletes a file early', async () => {

@@ -13,7 +13,7 @@ import { forFile } from '../support/lifetime.ts'
 import { createTestMedia } from '../support/media.ts'
 import { docx, jpeg, mp4, pdf, png, postForm, startFileServer, writeForm } from '../support/media-files.ts'
 import { openSocket } from '../support/raw-socket.ts'
-import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
+import { nodeForTest, startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 import { startMediaServer } from './media-server.ts'
 
 const { media, server, account, upload, uploadImage, uploadsOf, listFiles, listKeptFiles } =
@@ -120,7 +120,7 @@ test('imports a file from a link by REST, tRPC and the body that media/upload al
 
 test('an import takes an upload slot and no place among the concurrent requests', async () => {
   const shared = createTestMedia({ maxUploads: 1, store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 }, deps: { media: shared } })
+  const node = await nodeForTest(server, { server: { maxConcurrentRequests: 1 }, deps: { media: shared } })
   const downloads: ServerResponse[] = []
   const files = await startFileServer((_request, response) => downloads.push(response))
   const caller = through(node, account)
@@ -136,7 +136,6 @@ test('an import takes an upload slot and no place among the concurrent requests'
   downloads[0]?.end(pdf())
   expect(await importing).toMatchObject({ kind: 'document' })
   await files.close()
-  await node.close()
 })
 
 test('returns the same ID if the same file is uploaded again, and uploads it to WhatsApp once', async () => {
@@ -161,7 +160,7 @@ test('uploads the same bytes to WhatsApp once for several concurrent uploads', a
 
 test('uploads the same bytes once when two processes receive them concurrently', async () => {
   const second = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
-  const node = await startTestServer({ beside: server, deps: { media: second } })
+  const node = await nodeForTest(server, { deps: { media: second } })
   const content = png(200_000)
   const parts = [{ name: 'file', content, filename: 'photo.png' }]
   const responses = await Promise.all(
@@ -171,7 +170,6 @@ test('uploads the same bytes once when two processes receive them concurrently',
   expect(new Set(responses.map((response) => response.json().data['mediaId'])).size).toBe(1)
   const sha256 = createHash('sha256').update(content).digest('hex')
   expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
-  await node.close()
 })
 
 test('keeps nothing of a file that is deleted while it is uploaded again', async () => {
@@ -181,8 +179,7 @@ test('keeps nothing of a file that is deleted while it is uploaded again', async
     await account.trpc.media.delete.mutate({ mediaId })
     await media.store.put(key, file)
   }
-  const node = await startTestServer({
-    beside: server,
+  const node = await nodeForTest(server, {
     deps: { media: { ...createTestMedia(), store: { ...media.store, put: deleteFirst } } },
   })
 
@@ -199,7 +196,6 @@ test('keeps nothing of a file that is deleted while it is uploaded again', async
   expect(await listFiles()).not.toContain(mediaId)
   const again = await uploadImage(account, content)
   expect((await account.get(`/api/v1/media/${again}`)).statusCode).toBe(200)
-  await node.close()
 })
 
 test.each([
@@ -428,7 +424,7 @@ test('returns 503 and keeps nothing while the object store is unavailable', asyn
       secretAccessKey: 'secret',
     },
   })
-  const node = await startTestServer({ beside: server, deps: { media: away } })
+  const node = await nodeForTest(server, { deps: { media: away } })
   const parts = [{ name: 'file', content: jpeg(), filename: 'photo.jpg' }]
   const response = await postForm({ url: node.url, apiKey: account.apiKey }, parts)
 
@@ -448,7 +444,6 @@ test('returns 503 and keeps nothing while the object store is unavailable', asyn
     .execute()
   await cleanUpMedia(server.deps)
   expect(await findRows()).toEqual([])
-  await node.close()
 })
 
 const stalledForm = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])

@@ -121,7 +121,7 @@ test('keeps a password that is reset while somebody changes the previous one', a
       return hash === `hash of ${password}`
     },
   }
-  const node = await startTestServer({ beside: server, server: { hashing } })
+  const node = await nodeForTest(server, { server: { hashing } })
   const person = await signedInOwner(node, account.accountId)
   const token = await requestToken(person.email)
   isChanging = true
@@ -139,7 +139,6 @@ test('keeps a password that is reset while somebody changes the previous one', a
   expect((await person.query('session.get')).statusCode).toBe(401)
   expect(await signsInWith(person, otherPassword)).toBe(false)
   expect(await signsInWith(person, newPassword)).toBe(true)
-  await node.close()
 })
 
 test('ends the session of a changed password that was reset before the response', async () => {

@@ -131,7 +131,7 @@ test.each([
   const [{ accountId }, foreign] = [await server.account(), await server.account()]
   const owner = await signedInOwner(server, accountId)
   const workLimiter = { workPerMillisecond: 1e-9, maxCreditMilliseconds: 1, maxWaiting: 0 }
-  const node = await startTestServer({ beside: server, server: { limits: { workLimiter } } })
+  const node = await nodeForTest(server, { server: { limits: { workLimiter } } })
   const statuses = new Set<number>()
   for (let count = 0; count < 10; count++) {
     const response = await node.request(headers ? 'POST' : 'GET', path(foreign.accountId), {
@@ -141,7 +141,6 @@ test.each([
     statuses.add(response.statusCode)
   }
   expect([...statuses]).toEqual([status, 429])
-  await node.close()
 })
 
 test.each(['message.get', 'message%252Eget'])('charges a tRPC batch for all its calls of %s', async (name) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forFile } from '../../support/lifetime.ts'
-import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
+import { nodeForTest, startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 
 const server = await forFile(startTestServer())
 
@@ -9,8 +9,8 @@ function read(node: TestServer, headers = {}): Promise<TestResponse> {
 }
 
 test('requires METRICS_TOKEN for metrics and serves none without it, except in the sandbox', async () => {
-  const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
-  const closed = await startTestServer({ beside: server, server: { sandbox: false } })
+  const guarded = await nodeForTest(server, { server: { metricsToken: 'token-1', sandbox: false } })
+  const closed = await nodeForTest(server, { server: { sandbox: false } })
 
   expect((await read(guarded)).statusCode).toBe(401)
   expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
@@ -18,19 +18,13 @@ test('requires METRICS_TOKEN for metrics and serves none without it, except in t
   expect((await read(guarded, { authorization: 'bearer token-1' })).statusCode).toBe(200)
   expect((await read(guarded, { authorization: 'token-1' })).statusCode).toBe(401)
   expect((await read(closed, { authorization: 'Bearer undefined' })).statusCode).toBe(401)
-  await guarded.close()
-  await closed.close()
 })
 
 test('fails readiness but not liveness during shutdown', async () => {
   let draining = false
-  const node = await startTestServer({
-    beside: server,
-    server: { readState: () => (draining ? 'draining' : 'serving') },
-  })
+  const node = await nodeForTest(server, { server: { readState: () => (draining ? 'draining' : 'serving') } })
   expect((await node.request('GET', '/readyz')).statusCode).toBe(200)
   draining = true
   expect((await node.request('GET', '/readyz')).statusCode).toBe(503)
   expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
-  await node.close()
 })
