@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { request } from 'undici'
 import type { TestResponse } from './server.ts'
+import { listen } from './listen.ts'
 
 /** The smallest valid file of each type, with random bytes so that no two files are equal. */
 
@@ -100,18 +100,6 @@ export async function postForm(
 }
 
 /** A third party's file server. */
-export async function startFileServer(serve: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(serve).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no TCP address')
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+export function startFileServer(serve: (request: IncomingMessage, response: ServerResponse) => void) {
+  return listen(createServer(serve))
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import type { OidcProvider } from '../../src/users/sign-in/id-token.ts'
+import { listen } from './listen.ts'
 
 /** An organisation's OpenID provider that signs its current user in without a prompt. */
 export interface TestOidcProvider {
@@ -20,9 +19,7 @@ export interface TestOidcProvider {
 
 export async function startOidcProvider(): Promise<TestOidcProvider> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url: issuer, close } = await listen(server)
   const known: TestOidcProvider = {
     issuer,
     clientId: 'waybill',
@@ -37,11 +34,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
           : callback(request, response),
       )
     },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close,
   }
   return known
 }
@@ -93,9 +86,7 @@ export interface ForgedOidcProvider extends OidcProvider {
 
 export async function startForgedOidcProvider(): Promise<ForgedOidcProvider> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url: issuer, close } = await listen(server)
   let signing = await createKey('key 1')
   let published = signing
   let keys = 1
@@ -116,11 +107,7 @@ export async function startForgedOidcProvider(): Promise<ForgedOidcProvider> {
       signing = await createKey(publish ? `key ${++keys}` : published.kid)
       if (publish) published = signing
     },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close,
   }
   const answer = async (request: IncomingMessage): Promise<unknown> => {
     await text(request)

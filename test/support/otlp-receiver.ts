@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { parse } from 'protobufjs'
 import { eventually } from './eventually.ts'
+import { listen } from './listen.ts'
 
 /** The messages of opentelemetry-proto 1.9 that an exporter of spans and metrics sends, with their field numbers. */
 const { root } = parse(`
@@ -103,22 +103,16 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     })
     response.on('error', () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const { url, close } = await listen(server)
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    url,
     requests,
     spans,
     metrics,
     behave: (next) => {
       respond = next
     },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close,
   }
 }
 

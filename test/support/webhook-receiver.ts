@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
+import { listen } from './listen.ts'
 
 export interface ReceivedWebhook {
   /** The `webhook-id` header. */
@@ -56,21 +56,15 @@ export async function startWebhookReceiver({ port = 0 } = {}): Promise<WebhookRe
     })
     response.on('error', () => {})
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const { url, close } = await listen(server, port)
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    url,
     received,
     at: (path) => received.filter((webhook) => webhook.path === path),
     behave: (behaviour, path) => {
       if (path === undefined) otherwise = behaviour
       else behaviours.set(path, behaviour)
     },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close,
   }
 }
