@@ -7,8 +7,11 @@ import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { createRequestIds } from '../../src/platform/ids.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
+import { exampleSend } from './example-send.ts'
 import { signedInOwner } from './user.ts'
 import type { TestAccount, TestServer } from './server.ts'
+
+const { externalId: _, ...testMessage } = exampleSend
 
 /** Every procedure of the dashboard by its dotted name without `settings.`. */
 export function listSettingsContracts(): { name: string; contract: DashboardProcedure }[] {
@@ -31,12 +34,7 @@ export interface PopulatedAccount extends TestAccount {
 export async function createPopulatedAccount(server: TestServer): Promise<PopulatedAccount> {
   const account = await server.account()
   const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/' })
-  const { messageId, waMessageId } = await account.trpc.message.send.mutate({
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-  })
+  const { messageId, waMessageId } = await account.trpc.message.send.mutate(exampleSend)
   const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
   await applyStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
   const { id: deliveryId } = await server.deps.db
@@ -138,13 +136,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'template.delete': { name: 'order_shipped', language: 'en' },
     'template.duplicate': { name: 'order_shipped', language: 'en', newName: 'order_sent' },
     'template.definition': { name: 'order_shipped', language: 'en' },
-    'template.sendTest': {
-      to: '34600111222',
-      template: 'order_shipped',
-      language: 'en',
-      variables: { '1': 'Ada', '2': 'WB-1042' },
-      whatsAppAccountId,
-    },
+    'template.sendTest': { ...testMessage, whatsAppAccountId },
     'message.list': {},
     'message.count': {},
     'message.failureReasons': {},

@@ -3,6 +3,7 @@ import { type listTemplates, testMediaPath } from '../../contracts/dashboard/tem
 import { unsupportedTemplate } from '../../contracts/facts/template-refusals.ts'
 import type { OutputOf } from '../../contracts/procedure.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
+import { exampleSend } from '../support/example-send.ts'
 import { forFile } from '../support/lifetime.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { accountWithOwner, signedInOwner, type TestOwner, visitor } from '../support/user.ts'
@@ -176,10 +177,8 @@ test('explains what a sync needs to a customer without a WhatsApp account', asyn
 const sendTest = (change: object = {}) =>
   owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
+    ...exampleSend,
+    externalId: undefined,
     ...change,
   })
 

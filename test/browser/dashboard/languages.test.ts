@@ -8,7 +8,8 @@ import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import linguiConfig from '../../../src/dashboard/lingui.config.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { useDeliveries } from './deliveries.ts'
-import { findAccessibilityViolations, type SignedInVisit } from './support.ts'
+import { findAccessibilityViolations } from './support.ts'
+import { send } from './sent-messages.ts'
 
 const { dashboard, receiver } = useDeliveries()
 
@@ -37,16 +38,6 @@ async function preferLanguages(page: Page, tags: string[]): Promise<void> {
 
 const languageOf = (page: Page) => page.evaluate('document.documentElement.lang')
 
-async function sendOne({ account }: SignedInVisit): Promise<void> {
-  await account.trpc.message.send.mutate({
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-    externalId: 'order-1',
-  })
-}
-
 test('signs in a Spanish reader in Spanish', async () => {
   const { page, open } = await dashboard.visit()
   await preferLanguages(page, ['es-ES', 'es', 'en'])
@@ -67,7 +58,7 @@ test('shows numbers, dates and statuses in the locale of the reader', async () =
   const visit = await dashboard.signedIn()
   const { page, openOfAccount } = visit
   await preferLanguages(page, ['es-ES'])
-  await sendOne(visit)
+  await send(visit.account, 'order-1')
   await openOfAccount('messages')
 
   const row = page.getByRole('row', { name: /order-1/ })
@@ -166,7 +157,7 @@ test('Spanish pages are accessible and fit a phone', async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   const { page, openOfAccount } = visit
   await preferLanguages(page, ['es-ES'])
-  await sendOne(visit)
+  await send(visit.account, 'order-1')
   const problems: string[] = []
   for (const name of pages) {
     await openOfAccount(name)
@@ -260,7 +251,7 @@ test('every text of every page comes from the catalogue', async () => {
     route.fulfill({ contentType: 'text/javascript', body: marked }),
   )
   await preferLanguages(page, ['es-ES'])
-  await sendOne(visit)
+  await send(visit.account, 'order-1')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/marked` })
   const found = new Set<string>()
   const look = async (name: string) => {

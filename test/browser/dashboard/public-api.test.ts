@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { firstRequestIdAt } from '../../../src/platform/ids.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { findAccessibilityViolations, findViolationsInBothSchemes, useDashboard } from './support.ts'
 
 const dashboard = useDashboard()
@@ -12,7 +12,7 @@ const dashboard = useDashboard()
 async function send(apiKey: string) {
   return dashboard.server.request('POST', '/api/v1/message/send', {
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify(sendMessage.example.input),
+    body: JSON.stringify(exampleSend),
   })
 }
 
@@ -182,12 +182,7 @@ test('stores message contents for some days, and asks before deleting them', asy
   await page.getByText('Message contents are stored for 7 days.').first().waitFor()
   expect(changes).toHaveLength(1)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  await account.trpc.message.send.mutate({
-    to: '34600111222',
-    template: 'order_shipped',
-    language: 'en',
-    variables: { '1': 'Ada', '2': 'WB-1042' },
-  })
+  await account.trpc.message.send.mutate(exampleSend)
 
   await section.getByLabel('Store message contents').click()
   await page
@@ -241,7 +236,7 @@ test('asks before a list excludes addresses that called the API recently, and ad
       account_id: account.accountId,
       id: `${firstRequestIdAt(new Date(Date.now() - 60_000))}_0`,
       method: 'POST',
-      path: sendMessage.path,
+      path: '/api/v1/message/send',
       status: 200,
       error_code: null,
       duration_ms: 10,

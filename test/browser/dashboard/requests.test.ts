@@ -1,16 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { findAccessibilityViolations, findViolationsInBothSchemes, useDashboard } from './support.ts'
 
 const dashboard = useDashboard({ requestLog: {}, deps: { requestLogDays: 7 } })
 
-const message = {
-  to: '34600111222',
-  template: 'order_shipped',
-  language: 'en',
-  variables: { '1': 'Ada', '2': 'WB-1042' },
-}
+const { externalId: _, ...message } = exampleSend
 
 /** A send, one that WhatsApp rejects, one with a malformed number, and a call of an unknown path with markup. */
 async function call(account: TestAccount) {
