@@ -19,8 +19,8 @@ export const compressedSuffix = '.br'
 
 const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
 
-export function isDashboardBuilt(folder = builtDashboard): boolean {
-  return existsSync(`${folder}/index.html`)
+export function isDashboardBuilt(): boolean {
+  return existsSync(`${builtDashboard}/index.html`)
 }
 
 /** In a clone, a later build can replace the files while the server runs. The page would then load files that do not match. */

@@ -1,12 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import {
-  JournalFile,
-  type JournalLocation,
-  type Replay,
-  type ReplayTimes,
-  splitJournal,
-  startReplay,
-} from '../../platform/journal.ts'
+import { JournalFile, type JournalLocation, type Replay, splitJournal, startReplay } from '../../platform/journal.ts'
 import type { Logger } from '../../platform/log.ts'
 import { type EndedAttempt, recordAttempts } from './store.ts'
 
@@ -100,7 +93,6 @@ const batchSize = 1_000
 export function startDeliveryJournalReplay(
   { db, log }: Pick<Deps, 'db' | 'log'>,
   location: JournalLocation & { ownName?: string | undefined },
-  times: Partial<ReplayTimes> = {},
 ): Replay {
   const apply = async (attempts: readonly EndedAttempt[]) => {
     // Most were recorded before the process died.
@@ -108,5 +100,5 @@ export function startDeliveryJournalReplay(
       await recordAttempts(db, attempts.slice(from, from + batchSize), { afterLease: true })
     return true
   }
-  return startReplay(log, location, { kind, read: readDeliveryJournal, apply }, times)
+  return startReplay(log, location, { kind, read: readDeliveryJournal, apply })
 }

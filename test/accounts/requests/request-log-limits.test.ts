@@ -17,15 +17,11 @@ const variables = { '1': 'Ada', '2': 'WB-1042' }
 const server = await forFile(startTestServer({ requestLog: { flushMilliseconds: 20 } }))
 
 /** Waits for the given number of requests of an account and returns everything stored about them. */
-async function readStored(
-  account: Pick<TestAccount, 'accountId'>,
-  count: number,
-  { deps } = server,
-): Promise<string[]> {
+async function readStored(account: Pick<TestAccount, 'accountId'>, count: number): Promise<string[]> {
   const read = async () => {
     const { rows } = await sql<{ text: string }>`
       select concat_ws(' ', path, error_code, external_id, request, answer) as text from api_requests
-      where account_id = ${account.accountId} order by id`.execute(deps.db)
+      where account_id = ${account.accountId} order by id`.execute(server.deps.db)
     return rows.map(({ text }) => text)
   }
   await expect.poll(async () => (await read()).length).toBe(count)
