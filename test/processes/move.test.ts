@@ -24,7 +24,7 @@ import { syncTemplates } from '../../src/templates/sync.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { adminUrl } from '../support/database.ts'
-import { run as runStatement, withDatabase } from '../support/postgres.ts'
+import { query, run as runStatement, withDatabase } from '../support/postgres.ts'
 import { runHere } from '../cli/run-command.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
@@ -44,16 +44,6 @@ async function createTarget(): Promise<string> {
   await runStatement(adminUrl(), `create database ${name}`)
   databases.push(name)
   return withDatabase(adminUrl(), name)
-}
-
-async function select<Row extends object>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(text)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 const request = (reference: string) => ({ ...sendMessage.example.input, externalId: reference })
@@ -161,16 +151,14 @@ describe('waybill move', () => {
     const child = spawn(process.execPath, [entry, 'move', '--to', url], { env, stdio: 'ignore' })
     const closed = once(child, 'close')
     const hasBegun = () =>
-      select(url, `select from waybill_move where leaf <> ''`).then(
+      query(url, `select from waybill_move where leaf <> ''`).then(
         (copied) => copied.length > 0,
         () => false,
       )
     await expect.poll(hasBegun).toBe(true)
     const blocker = await holdMessage(url, accountId, 40_000)
     const countCopied = async () => {
-      const [row] = await select<{ rows: number }>(url, 'select count(*)::integer as rows from messages').catch(
-        () => [],
-      )
+      const [row] = await query<{ rows: number }>(url, 'select count(*)::integer as rows from messages').catch(() => [])
       return row?.rows ?? 0
     }
     await expect.poll(countCopied).toBeGreaterThan(0)
@@ -198,7 +186,7 @@ describe('waybill move', () => {
     expect(JSON.parse(moved.stdout)).toMatchObject({
       tables: expect.arrayContaining([{ name: 'messages', rows: 40_001 }]),
     })
-    const [counted] = await select(
+    const [counted] = await query(
       url,
       `select (select count(*)::integer from messages) as messages, (select count(*)::integer from events) as events,
         to_regclass('waybill_move') as left`,

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
@@ -8,6 +7,7 @@ import { callbackPath } from '../support/callbacks.ts'
 import { findFilesWith } from '../support/find-text.ts'
 import { repliesCallback, text, userMessage } from '../support/replies.ts'
 import { forFile } from '../support/lifetime.ts'
+import { query, run } from '../support/postgres.ts'
 
 const simulator = await forFile(startSimulator())
 const waybill = await forFile(createInstallation(simulator.url))
@@ -54,17 +54,12 @@ async function findStored(text: string): Promise<string[]> {
 async function findDatabaseFolder(): Promise<string[]> {
   const url = waybill.environment['DATABASE_URL']
   if (url === undefined) return []
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query('checkpoint')
-    const { rows } = await client.query<{ folder: string }>(
-      `select current_setting('data_directory') || '/base/' || oid as folder from pg_database where datname = current_database()`,
-    )
-    return rows.map(({ folder }) => folder)
-  } finally {
-    await client.end()
-  }
+  await run(url, 'checkpoint')
+  const rows = await query<{ folder: string }>(
+    url,
+    `select current_setting('data_directory') || '/base/' || oid as folder from pg_database where datname = current_database()`,
+  )
+  return rows.map(({ folder }) => folder)
 }
 
 test('erases a number from the files of a running server', async () => {

@@ -109,10 +109,15 @@ export function withDatabase(url: string, name: string): string {
 }
 
 export async function run(url: string, statement: string): Promise<void> {
+  await query(url, statement)
+}
+
+/** Runs one statement on a connection of its own, and returns its rows. */
+export async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query<Row>(statement)).rows
   } finally {
     await client.end()
   }
