@@ -54,6 +54,14 @@ async function onNode(person: TestOwner): Promise<TestOwner> {
   return elsewhere
 }
 
+/** Invites a member of the account to another one as an owner. */
+async function inviteMember() {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  return { other, member, path }
+}
+
 test('invites a person, who accepts with the link and is then a member', async () => {
   const { owner, ...account } = await accountWithOwner(server)
   const email = newAddress()
@@ -314,9 +322,7 @@ test('records each change with the user who made it', async () => {
 })
 
 test('lets the invited person accept with one click in their session, once', async () => {
-  const other = await server.account()
-  const member = await signedInOwner(server, account.accountId)
-  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const { other, member, path } = await inviteMember()
   const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
 
   const responses = await Promise.all([join(), join()])
@@ -393,9 +399,7 @@ test.each(['accept', 'join'] as const)(
   'lets a person %s while they are removed from their last account',
   async (how) => {
     for (let round = 0; round < 6; round++) {
-      const other = await server.account()
-      const member = await signedInOwner(server, account.accountId)
-      const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+      const { other, member, path } = await inviteMember()
       const input = { token: tokenOf(path), ...(how === 'accept' && { name: 'Bob', password: member.password }) }
 
       const [accepted, removed] = await Promise.all([
@@ -414,9 +418,7 @@ test.each(['accept', 'join'] as const)(
 )
 
 test('waits for a removal that is under way, and then accepts as a new person', async () => {
-  const other = await server.account()
-  const member = await signedInOwner(server, account.accountId)
-  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const { other, member, path } = await inviteMember()
   const [deleted, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const removing = server.deps.db.transaction().execute(async (trx) => {
     await trx.deleteFrom('owners').where('email', '=', member.email).execute()
@@ -436,9 +438,7 @@ test('waits for a removal that is under way, and then accepts as a new person', 
 })
 
 test('accepts as a new person if they are removed before their password is checked', async () => {
-  const other = await server.account()
-  const member = await signedInOwner(server, account.accountId)
-  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const { other, member, path } = await inviteMember()
 
   const accepting = await server.deps.db.transaction().execute(async (trx) => {
     // Attempts are counted after the user was found, and before their password is read.

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import type { getOverview, Overview } from '../../../contracts/dashboard/overview.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { deleteEmptyBuckets, foldCounts, foldOldBuckets } from '../../../src/messages/queries/counts-store.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { updateMessageCounts } from '../../../src/platform/db/message-counts.ts'
+import { sendOne } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -28,17 +29,12 @@ const day = 86_400_000
 const dateOf = (time: Date) => time.toISOString().slice(0, 10)
 const daysAgo = (days: number) => new Date(today.getTime() - days * day)
 
-interface Sent {
-  messageId: string
-  waMessageId: string
-}
+const send = (fields: object = {}) => sendOne(account, fields)
 
-async function send(fields: object = {}): Promise<Sent> {
-  const response = await account.post('/api/v1/message/send', { ...sendMessage.example.input, ...fields })
-  return response.json().data as unknown as Sent
-}
-
-async function report({ messageId, waMessageId }: Sent, status: 'delivered' | 'read'): Promise<void> {
+async function report(
+  { messageId, waMessageId }: Awaited<ReturnType<typeof send>>,
+  status: 'delivered' | 'read',
+): Promise<void> {
   const { accountId } = account
   await applyStatuses(server.deps, [
     { accountId, messageId, waMessageId, report: { waMessageId, status, at: now, error: undefined } },
@@ -99,7 +95,7 @@ test('breaks messages down by template, number and country', async () => {
   const second = await account.addWhatsAppAccount({ phoneNumberId: '190000000000234' })
   await report(await send(), 'delivered')
   await send({ to: '4915112345678' })
-  await send({ to: '15550131026' })
+  await account.post('/api/v1/message/send', { ...exampleSend, to: '15550131026' })
   await send({ ...hello, to: '14165550123', accountId: second })
 
   const before = await overview()

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
-import { startTestServer, type TestServer, through } from '../../support/server.ts'
+import { expect, test } from 'vitest'
+import { forTest } from '../../support/lifetime.ts'
+import { nodeForTest, startTestServer, type TestServer, through } from '../../support/server.ts'
 
 const quota = 5
 const numbers = (first: number) => Array.from({ length: quota }, (_, index) => String(34_600_200_000 + first + index))
@@ -16,13 +17,9 @@ async function countWaiting(db: TestServer['deps']['db'], kind = 'advisory'): Pr
 /** Two processes with one database. `add` imports recipients through one of them. */
 async function startTwo() {
   const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
-  const server = await startTestServer({ deps })
-  const other = await startTestServer({ deps, beside: server })
+  const server = await forTest(startTestServer({ deps }))
+  const other = await nodeForTest(server, { deps })
   const account = await server.account()
-  onTestFinished(async () => {
-    await other.close()
-    await server.close()
-  })
   const add = (node: TestServer, recipients: string[]) =>
     through(node, account).post('/api/v1/suppression/import', { recipients })
   return { server, other, account, db: server.deps.db, add }
