@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { syncTemplates } from '../../../src/templates/sync.ts'
+import type { Ended } from '../../cli/installation.ts'
 import { runHere } from '../../cli/run-command.ts'
 import { folderForTest, forFile } from '../../support/lifetime.ts'
 import { startTestServer, type TestAccount } from '../../support/server.ts'
@@ -17,12 +18,6 @@ beforeEach(async () => {
   account = await server.account()
   file = path.join(await folderForTest(), 'templates.d.ts')
 })
-
-interface Ended {
-  exitCode: number | null
-  stdout: string
-  stderr: string
-}
 
 /** `waybill-client` in a separate process. */
 function runClient(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
