@@ -7,7 +7,9 @@ export async function goCommand(name: keyof typeof modules): Promise<string> {
   const file = path.join(import.meta.dirname, 'tools.json')
   const folder = await fillOnce(`go-${name}`, file, async (bin) => {
     const environment = { GOBIN: bin, CGO_ENABLED: '0' }
-    await run(bin, 'go', ['install', '-trimpath', '-ldflags', '-s -w', modules[name]], environment)
+    // Without optimizations, it takes a third less CPU time.
+    const flags = ['-trimpath', '-ldflags', '-s -w', '-gcflags', 'all=-N -l']
+    await run(bin, 'go', ['install', ...flags, modules[name]], environment)
   })
   return path.join(folder, name)
 }
