@@ -15,7 +15,7 @@ import {
 import { createMedia, type FileCall } from './media.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { parseResponse, type ReadPage, readPages } from './read.ts'
-import { chooseOutcome, readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
+import { type Attempt, chooseOutcome, readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { DeletedContact, ListedNumber, Page, PhoneNumber } from './wire.ts'
 
@@ -167,17 +167,20 @@ function createSend(graph: Graph, maxSends: number): WhatsApp['sendTemplate'] {
       const { 0: endpoint, 1: other } = message.route ?? defaultRoute
       const request = toSendRequest(prefix, sender, message, endpoint)
       const startsBy = performance.now() + queueMs
-      const first = readSend(await exchange(request, limits, message.beforeWrite), accessToken, message)
-      let { outcome } = first
-      if (first.retryImmediately && startsBy - performance.now() >= 2 * retryPauseMs) {
+      let attempt = readSend(await exchange(request, limits, message.beforeWrite), accessToken, message)
+      if (attempt.retryImmediately && startsBy - performance.now() >= 2 * retryPauseMs) {
         await sleep(retryPauseMs)
-        outcome = await attemptAgain(sender, message, request, startsBy)
+        attempt = await attemptAgain(sender, message, request, startsBy)
       }
-      const code = other && readWrongEndpoint(endpoint, outcome)
+      const { outcome, hasSuccessStatus = false } = attempt
+      const code = other && !hasSuccessStatus ? readWrongEndpoint(endpoint, outcome) : undefined
       if (other === undefined || code === undefined) return outcome
       if (startsBy <= performance.now()) return { ...tooLateToReroute, reroutedAfter: code }
       const second = await attemptAgain(sender, message, toSendRequest(prefix, sender, message, other), startsBy)
-      return { ...chooseOutcome({ endpoint, outcome }, { endpoint: other, outcome: second }), reroutedAfter: code }
+      return {
+        ...chooseOutcome({ endpoint, outcome }, { endpoint: other, outcome: second.outcome }),
+        reroutedAfter: code,
+      }
     } finally {
       sends--
     }
@@ -188,9 +191,9 @@ function createSend(graph: Graph, maxSends: number): WhatsApp['sendTemplate'] {
     message: OutgoingTemplate,
     request: GraphRequest,
     startsBy: number,
-  ): Promise<SendOutcome> {
+  ): Promise<Attempt> {
     const remaining = { ...limits, startWithinMs: startsBy - performance.now() }
-    return readSend(await exchange(request, remaining, message.beforeWrite), accessToken, message).outcome
+    return readSend(await exchange(request, remaining, message.beforeWrite), accessToken, message)
   }
 
   return sendTemplate

@@ -4,15 +4,17 @@ import { type ErrorMeaning, isTransient, lacksPermission } from '../error-codes.
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { ListedTemplate } from '../template-management.ts'
 import type { Exchange } from './exchange.ts'
-import { readRefusal } from './refusal.ts'
+import { isError, readRefusal } from './refusal.ts'
 import { type Page, parseJson, Template } from './wire.ts'
 
-/** Interprets the result of a read whose response must match `schema`. */
+/** Interprets the result of a read whose response must match `schema`. Gateways may pass on an error with HTTP 200. */
 export function parseResponse<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
   if (exchange.kind !== 'answered') return failure(exchange.reason)
   if (exchange.status >= 300) return readFailure(exchange, accessToken)
-  const parsed = schema.safeParse(exchange.body === undefined ? undefined : parseJson(exchange.body))
-  return parsed.success ? { ok: true, value: parsed.data } : failure('an unreadable response')
+  const body = exchange.body === undefined ? undefined : parseJson(exchange.body)
+  // Most fields of a result are optional, so an error would pass for one without them.
+  const parsed = isError(body) ? undefined : schema.safeParse(body)
+  return parsed?.success ? { ok: true, value: parsed.data } : readFailure(exchange, accessToken)
 }
 
 function failure(reason: string): ReadOutcome<never> {
@@ -21,7 +23,7 @@ function failure(reason: string): ReadOutcome<never> {
 
 function readFailure(answer: Extract<Exchange, { kind: 'answered' }>, accessToken: string): ReadOutcome<never> {
   const refusal = readRefusal(answer, [accessToken])
-  if (!refusal) return failure(`an unreadable response with HTTP ${answer.status}`)
+  if (!refusal) return failure(`an unreadable response${answer.status < 300 ? '' : ` with HTTP ${answer.status}`}`)
   const { errorClass, error, deniesAccess, subcode } = refusal
   const { errorCode, accountUnusable, retryAfterSeconds }: Partial<ErrorMeaning> =
     errorClass.kind === 'refused' ? errorClass : {}

@@ -15,14 +15,15 @@ export interface Refusal {
 type Answer = Extract<Exchange, { kind: 'answered' }>
 
 /**
- * Returns undefined for a response that is not a Graph API error, for example a proxy's page. HTTP 429 is throttling
- * with any body. `secrets` are removed from the texts.
+ * Returns undefined for a response that is not a Graph API error, for example a proxy's page. Gateways may pass on an
+ * error with HTTP 200. HTTP 429 is throttling with any body. `secrets` are removed from the texts.
  */
 export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal | undefined {
   const { status, body, retryAfterSeconds } = answer
-  if (status < 400) return undefined
-  const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
-  const error = parsed.data?.error
+  if (isRedirect(status)) return undefined
+  const parsed = body === undefined ? undefined : parseJson(body)
+  const error = ErrorBody.safeParse(parsed).data?.error
+  if (status < 300 && !isError(parsed)) return undefined
   if (status === tooManyRequests && !(error && isThrottling(error.code))) return readThrottling(answer, secrets)
   if (!error) return undefined
   const { error_subcode: subcode } = error
@@ -32,6 +33,16 @@ export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal
     deniesAccess: deniesAccess(error),
     ...(subcode !== undefined && { subcode }),
   }
+}
+
+/** Whether the body of a response with HTTP 200 is an error. There, code 0 stands for none. */
+export function isError(body: unknown): boolean {
+  const error = ErrorBody.safeParse(body).data?.error
+  return error !== undefined && error.code !== 0
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
 }
 
 const tooManyRequests = 429

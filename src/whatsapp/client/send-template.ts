@@ -12,7 +12,7 @@ import type {
   TextParameter,
 } from '../whatsapp.ts'
 import type { Exchange } from './exchange.ts'
-import { readRefusal, readUncodedError } from './refusal.ts'
+import { readRefusal, readUncodedError, type Refusal } from './refusal.ts'
 import { parseJson } from './wire.ts'
 
 /**
@@ -45,6 +45,8 @@ export interface Attempt {
   outcome: SendOutcome
   /** Nothing was sent, and an immediate retry may succeed. */
   retryImmediately: boolean
+  /** The outcome is an error with HTTP 200: it is reported, but nothing is sent again because of it. */
+  hasSuccessStatus?: true
 }
 
 const retryAfterSeconds = 5
@@ -62,13 +64,22 @@ export function readSend(
       return final({ kind: 'unknown', reason: exchange.reason })
     case 'answered':
       return exchange.status < 300
-        ? final(readAcceptance(exchange.body))
+        ? readSuccess(exchange, [accessToken, ...secrets])
         : readFailure(exchange, [accessToken, ...secrets])
   }
 }
 
 function final(outcome: SendOutcome): Attempt {
   return { outcome, retryImmediately: false }
+}
+
+/** A response without a message ID leaves the outcome unknown, unless it has an error code that says that nothing was sent. */
+function readSuccess(answer: Answer, secrets: readonly string[]): Attempt {
+  const outcome = readAcceptance(answer.body)
+  if (outcome.kind === 'accepted') return final(outcome)
+  const refusal = readRefusal(answer, secrets)
+  if (!refusal) return final(outcome)
+  return { ...toAttempt(refusal, answer), retryImmediately: false, hasSuccessStatus: true }
 }
 
 /** Without zod, which allocates 2 KB for it: every send gets this response. `message_status` is not used. */
@@ -96,8 +107,10 @@ type Answer = Extract<Exchange, { kind: 'answered' }>
 
 function readFailure(answer: Answer, secrets: readonly string[]): Attempt {
   const refusal = readRefusal(answer, secrets)
-  if (!refusal) return final(interpretForeignResponse(answer, secrets))
-  const { errorClass, error } = refusal
+  return refusal ? toAttempt(refusal, answer) : final(interpretForeignResponse(answer, secrets))
+}
+
+function toAttempt({ errorClass, error }: Refusal, answer: Answer): Attempt {
   if (errorClass.kind === 'unknown')
     return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${answer.status}` })
   const { retryImmediately = false, accountUnusable = false, ...rest } = errorClass

@@ -8,14 +8,20 @@ import { lenient, toStorable, WireId, WireNumber, WireWord } from '../wire-value
 
 const Text = z.string()
 
+/** Returns the object that a text of JSON describes; any other value unchanged. */
+function unwrapJson(value: unknown): unknown {
+  const parsed = typeof value === 'string' && value.startsWith('{') ? parseJson(value) : undefined
+  return parsed ?? value
+}
+
 export const GraphError = z.object({
   code: WireNumber.pipe(z.int()),
   message: Text.catch(''),
   error_subcode: lenient(WireNumber),
-  /** An object; in older responses a string; absent in plain Graph errors. */
-  error_data: lenient(z.union([z.object({ details: lenient(Text) }), Text])),
+  /** An object; in older responses a string, also of JSON; absent in plain Graph errors. */
+  error_data: lenient(z.preprocess(unwrapJson, z.union([z.object({ details: lenient(Text) }), Text]))),
   error_user_msg: lenient(Text),
-  is_transient: lenient(z.boolean()),
+  is_transient: lenient(z.union([z.boolean(), z.stringbool()])),
 })
 export type GraphError = z.infer<typeof GraphError>
 

@@ -232,6 +232,49 @@ test.each([
   expect(outcome).toMatchObject({ kind: 'refused', error: { code, title: 'Undeliverable' } })
 })
 
+test.each([
+  { code: '131026', kind: 'refused', more: { errorCode: 'MESSAGE_REJECTED', error: { code: 131026, title: 'No' } } },
+  { code: 190, kind: 'refused', more: { accountUnusable: true, error: { code: 190 } } },
+  { code: 987654, kind: 'unknown', more: {} },
+  { code: 0, kind: 'unknown', more: {} },
+  { code: null, kind: 'unknown', more: {} },
+])('treats the error code $code of a gateway that answers HTTP 200 as $kind', async ({ code, kind, more }) => {
+  answerOnce({ kind: 'json', status: 200, body: { error: { code, message: 'No' } } })
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, ...more })
+})
+
+test('takes a response with a message ID for an acceptance, whatever else it has', async () => {
+  const body = { messages: [{ id: 'wamid.1' }], errors: [{ code: 131026, message: 'No' }] }
+  answerOnce({ kind: 'json', status: 200, body })
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
+    kind: 'accepted',
+    waMessageId: 'wamid.1',
+  })
+})
+
+test('reports the error of a read that a gateway answers with HTTP 200', async () => {
+  simulator.intercept(() => ({ kind: 'json', status: 200, body: { error: { code: 190, message: 'Expired' } } }))
+  const refused = { ok: false, refused: true, accountUnusable: true, error: { code: 190 } }
+
+  expect(await whatsapp.listTemplates(simulator)).toMatchObject(refused)
+  expect(await whatsapp.getPhoneNumber(simulator)).toMatchObject(refused)
+  expect(await whatsapp.deleteTemplate({ ...simulator, name: 'order_shipped' })).toMatchObject(refused)
+  simulator.intercept(undefined)
+})
+
+test.each([
+  { is_transient: true, errorCode: 'WHATSAPP_UNAVAILABLE' },
+  { is_transient: 'true', errorCode: 'WHATSAPP_UNAVAILABLE' },
+  { is_transient: 'false', errorCode: 'MESSAGE_REJECTED' },
+  { is_transient: 'unsure', errorCode: 'MESSAGE_REJECTED' },
+])('treats an unknown code with is_transient $is_transient as $errorCode', async ({ is_transient, errorCode }) => {
+  answerOnce({ kind: 'json', status: 400, body: { error: { code: 987654, message: 'Hm', is_transient } } })
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'refused', errorCode })
+})
+
 test.each([{ error: gatewayMessage }, { message: gatewayMessage }])('quotes a gateway that says %j', async (body) => {
   answerOnce({ kind: 'json', status: 403, body })
 
@@ -281,6 +324,9 @@ test.each([
 
 test.each([
   { says: 'a string', error_data: 'Too long', details: 'Too long' },
+  { says: 'text of JSON', error_data: '{"messaging_product":"whatsapp","details":"Too long"}', details: 'Too long' },
+  { says: 'text of JSON without details', error_data: '{"blame_field_specs":[["name"]]}', details: undefined },
+  { says: 'text in braces', error_data: '{name} is too long', details: '{name} is too long' },
   { says: 'a number', error_data: 7, details: undefined },
   { says: 'absent', error_data: undefined, details: undefined },
 ])('reads an error whose error_data is $says', async ({ error_data, details }) => {
