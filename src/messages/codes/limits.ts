@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 import { hashSubject } from './code.ts'
+import type { StoredCode } from './store.ts'
 
 interface Subjects {
   to: string
@@ -18,7 +19,7 @@ type LimitDeps = Pick<Deps, 'db' | 'secrets'>
  * Counts a send for its recipient and for the user's IP address, and stores its code in the same transaction. Throws if
  * there were too many.
  */
-export async function spendSend<Stored>(
+export async function spendSend<Stored extends Pick<StoredCode, 'waitSeconds'>>(
   deps: LimitDeps,
   accountId: string,
   subjects: Subjects,
@@ -31,7 +32,9 @@ export async function spendSend<Stored>(
       const wait = await spend(trx, accountId, limit)
       if (wait !== undefined) throw tooMany(limit, wait)
     }
-    return store(trx)
+    const stored = await store(trx)
+    if (stored.waitSeconds !== null && stored.waitSeconds > 0) throw tooMany({ kind: 'send_to' }, stored.waitSeconds)
+    return stored
   })
 }
 
@@ -85,7 +88,7 @@ const reasons = {
   check_ip: 'clientIp: too many wrong codes came from this address',
 } satisfies Record<CodeLimit['kind'], string>
 
-function tooMany({ kind }: CodeLimit, retryAfterSeconds: number): ServiceError {
+function tooMany({ kind }: Pick<CodeLimit, 'kind'>, retryAfterSeconds: number): ServiceError {
   return new ServiceError('CODE_LIMIT_EXCEEDED', `${reasons[kind]}. Try again in ${retryAfterSeconds} seconds.`, {
     retryAfterSeconds,
   })

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { codeLimits } from '../../../contracts/api/code.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from '../message.ts'
@@ -28,8 +29,16 @@ export interface CodeTimes {
   expiresAt: Date
 }
 
-/** Uses the clock of the database, which all nodes share. */
-export function insertCode(db: Kysely<Database>, code: NewCode): Promise<CodeTimes> {
+export interface StoredCode extends CodeTimes {
+  /** How long the recipient must wait because of codes that were sent to another name; null if not at all. */
+  waitSeconds: number | null
+}
+
+/**
+ * Uses the clock of the database, which all nodes share. `limits.ts` counts the codes to one name; this statement counts
+ * those to the person, so that a send needs no other.
+ */
+export function insertCode(db: Kysely<Database>, code: NewCode): Promise<StoredCode> {
   return db
     .insertInto('one_time_codes')
     .values({
@@ -43,8 +52,24 @@ export function insertCode(db: Kysely<Database>, code: NewCode): Promise<CodeTim
       request_hash: code.requestHash,
       expires_at: sql<Date>`now() + ${code.expiresInSeconds} * interval '1 second'`,
     })
-    .returning(['created_at as createdAt', 'expires_at as expiresAt'])
+    .returning(['created_at as createdAt', 'expires_at as expiresAt', waitOfPerson(code).as('waitSeconds')])
     .executeTakeFirstOrThrow()
+}
+
+function waitOfPerson({ accountId, to }: CodeKey): RawBuilder<number | null> {
+  const { secondsBetweenSends, sendsPerRecipientAndHour } = codeLimits
+  return sql`(
+    select ceil(extract(epoch from greatest(
+      max(sent.created_at) filter (where sent.is_other) + ${secondsBetweenSends}::float8 * interval '1 second' - now(),
+      case when bool_or(sent.is_other) and count(*) >= ${sendsPerRecipientAndHour}
+        then min(sent.created_at) + interval '1 hour' - now() end
+    )))::integer
+    from (
+      select created_at, to_number <> ${toNumberKey(to)} as is_other from one_time_codes
+      where account_id = ${accountId} and to_number = any(${keysUnderAnyName(accountId, to)})
+        and created_at > now() - interval '1 hour'
+    ) sent
+  )`
 }
 
 export async function deleteCode(db: Kysely<Database>, accountId: string, id: string): Promise<void> {

@@ -7,6 +7,7 @@ import { checkCode } from '../../../src/messages/codes/check-code.ts'
 import { generateCode } from '../../../src/messages/codes/code.ts'
 import { deleteOldCodes } from '../../../src/messages/codes/store.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { report, status } from '../../support/callbacks.ts'
 import { erase } from '../../support/erase.ts'
 import { findTablesWith } from '../../support/find-text.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
@@ -184,6 +185,45 @@ test('limits how often a recipient gets codes for all purposes and spellings of 
 
   await letPass(3_600)
   expect((await send()).statusCode).toBe(200)
+})
+
+/** WhatsApp reports that these are two spellings of one number. */
+async function reportSpelling(sent: TestResponse, recipientId: string): Promise<void> {
+  const { waMessageId } = sent.json().data as { waMessageId: string }
+  await report(server, account, [status('delivered', waMessageId, { recipient: { recipient_id: recipientId } })])
+}
+
+test('counts the codes to all spellings that WhatsApp has reported for a number', async () => {
+  const [to, other] = ['4901701234567', '491701234567']
+  await reportSpelling(await send({ to }), other)
+
+  const tooSoon = await send({ to: other })
+  expect(outcomeOf(tooSoon)).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+  expect(Number(tooSoon.headers['retry-after'])).toBeLessThanOrEqual(30)
+  for (const name of [other, to, other, to]) {
+    await letPass(30)
+    expect((await send({ to: name })).statusCode).toBe(200)
+  }
+  await letPass(30)
+  for (const name of [to, other]) {
+    const flooded = await send({ to: name })
+    expect(outcomeOf(flooded)).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+    expect(Number(flooded.headers['retry-after'])).toBeGreaterThan(3_000)
+  }
+  expect((await send({ to: '34600111333' })).statusCode).toBe(200)
+
+  await letPass(3_600)
+  expect((await send({ to: other })).statusCode).toBe(200)
+})
+
+test('lets a recipient who used a code request another under another spelling', async () => {
+  const [to, other] = ['4901701234567', '491701234567']
+  await reportSpelling(await send({ to, code: '481516' }), other)
+  for (const name of [other, to, other, to, other, to]) {
+    expect((await check('481516', { to: name })).statusCode).toBe(200)
+    await letPass(30)
+    expect((await send({ to: name, code: '481516' })).statusCode).toBe(200)
+  }
 })
 
 test('lets a recipient who used a code request another', async () => {
