@@ -43,6 +43,7 @@ export const templateProblems = defineFacts('templateProblem', {
     "must have either numbered variables such as '{{1}}' or named ones such as '{{first_name}}', not both",
   gap: "must number its variables without a gap, from '{{1}}' to '{{'{last}'}}': '{{'{missing}'}}' is missing",
   oneLine: 'must be one line: no line break and no tab',
+  controlCharacters: 'must not contain control characters',
   emoji: 'must not have emoji',
   formatting: 'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)',
   variables: 'must not have variables',

@@ -28,12 +28,13 @@ type Path = readonly (string | number)[]
 
 /** Checks a template against WhatsApp's published rules before it is submitted. Returns an empty list if it complies. */
 export function findTemplateProblems(template: TemplateDefinition): TemplateProblem[] {
-  const { name, language, category, ttlSeconds } = template
+  const { name, language, category, ttlSeconds, ...content } = template
   return [
     ...problemIf(!/^[a-z0-9_]+$/.test(name), ['name'], problems.name()),
     ...checkLength(name, ['name'], limits.nameCharacters),
     ...problemIf(!templateLanguages.includes(language), ['language'], problems.language()),
     ...checkTtl(category, ttlSeconds),
+    ...checkCharacters(content, []),
     ...(category === 'AUTHENTICATION' ? checkAuthentication(template) : checkContent(template)),
   ]
 }
@@ -45,6 +46,17 @@ export function describeTemplateProblem({ path, problem }: TemplateProblem): str
 
 function problemIf(condition: boolean, path: Path, problem: Fact): TemplateProblem[] {
   return condition ? [{ path, problem }] : []
+}
+
+/** Control characters other than tabs and line breaks, which rules of their own cover. PostgreSQL cannot store NUL. */
+const controlCharacter = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/
+
+/** Checks each text of the template, in every part. */
+function checkCharacters(part: unknown, path: Path): TemplateProblem[] {
+  if (typeof part === 'string') return problemIf(controlCharacter.test(part), path, problems.controlCharacters())
+  if (Array.isArray(part)) return part.flatMap((item, index) => checkCharacters(item, [...path, index]))
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([field, value]) => checkCharacters(value, [...path, field]))
 }
 
 /** Counts Unicode code points, not UTF-16 units. */

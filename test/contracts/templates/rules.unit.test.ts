@@ -46,6 +46,7 @@ function problems(template: object): string[] {
 describe('accepts', () => {
   test.each<[string, object]>([
     ['a body with numbered variables', base],
+    ['a body of several lines', body('Hello,\r\n\tyour order is on its way.')],
     ['a body with named variables', body('Dear {{first_name}}, welcome.', { first_name: 'Ada' })],
     ['a body of 1024 characters, counted as people count', body('😀'.repeat(1024))],
     ['a header with a variable', headline('Order {{1}}', { example: 'A-1' })],
@@ -371,6 +372,29 @@ describe('rejects', () => {
   ])('%s', (_, template, problem) => {
     expect(problems(template)).toEqual(expect.arrayContaining([expect.stringContaining(problem)]))
   })
+})
+
+const control = 'must not contain control characters.'
+
+test.each<[string, object, string]>([
+  ['a NUL in the body', body('Hi\0 there.'), `body.text: ${control}`],
+  ['an escape in an example', body('Hi {{1}}!', { '1': 'A\u001bda' }), `body.examples.1: ${control}`],
+  ['a bell in the footer', { ...base, footer: 'Wayb\u0007ill' }, `footer: ${control}`],
+  ['a delete in a header', headline('Order\u007f'), `header.text: ${control}`],
+  [
+    'a NUL in the address of a button',
+    buttons({ ...url, url: 'https://a.example/\0{{1}}' }),
+    `buttons[0].url: ${control}`,
+  ],
+  [
+    'a NUL in the screen of a flow',
+    buttons({ type: 'FLOW', text: 'Book', flowId: '1', flowAction: 'navigate', navigateScreen: 'A\0' }),
+    `buttons[0].navigateScreen: ${control}`,
+  ],
+  ['a NUL on a card', carousel(card, { ...card, body: { text: 'Aloe\0 vera.' } }), `cards[1].body.text: ${control}`],
+  ['a NUL in a label of a code', authentication({ ...copyCode, text: 'Copy\0' }), `authentication.text: ${control}`],
+])('rejects %s once', (_, template, problem) => {
+  expect(problems(template)).toEqual([problem])
 })
 
 test('reports all problems together', () => {

@@ -71,6 +71,18 @@ describe('creates a template', () => {
     expect(sent.json()).toMatchObject({ success: true, data: { status: 'sent' } })
   })
 
+  test('unless a text has a character that cannot be stored, whose field it names', async () => {
+    answer('GET', /^\/\d{16}$/, { kind: 'json', status: 503, body: {} })
+
+    const created = await change('create', { ...template, footer: 'Way\0bill' })
+
+    expect(created.json()).toMatchObject({
+      success: false,
+      error: { code: 'VALIDATION_ERROR', message: 'footer: must not contain control characters.' },
+    })
+    expect(atWhatsApp()).toBeUndefined()
+  })
+
   test('that is PENDING if WhatsApp does not say its status', async () => {
     answer('POST', templates, { kind: 'json', status: 200, body: { id: '1234567890123456', status: null } })
 
