@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { query } from '../support/postgres.ts'
+import pg from 'pg'
 
 /** The kernel counts in hundredths of a second (`getconf CLK_TCK`). */
 const tickMicroseconds = 10_000
@@ -28,8 +28,15 @@ export async function readPostgresCpuTime(postmaster: number): Promise<number> {
 
 /** The parent process of a PostgreSQL that runs on this machine. */
 export async function findPostmaster(url: string): Promise<number> {
-  const [row] = await query<{ pid: number }>(url, 'select pg_backend_pid() as pid')
-  return (await readTimes(row?.pid ?? NaN)).parent
+  // Its backend ends with the connection.
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return (await readTimes(rows[0]?.pid ?? NaN)).parent
+  } finally {
+    await client.end()
+  }
 }
 
 /**
