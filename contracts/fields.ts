@@ -29,8 +29,8 @@ export function singleLine(maxLength: number) {
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
 export const AccountId = singleLine(64)
 
-/** The public address of a file. */
-export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f]+$/
+/** The public address of a file. Parsers of URLs skip slashes where the host is empty, and take the path for the host. */
+export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f/\\?#][^\s\x00-\x1f\x7f]*$/
 
 /** A field with its description and an example. They belong to the schema as given, so `optional` stays inside. */
 export function withExample<Schema extends z.ZodType>(schema: Schema, description: string, example: z.input<Schema>) {

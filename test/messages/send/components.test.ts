@@ -379,8 +379,18 @@ const mistakes: Record<string, [values: object, message: string][]> = {
       'header.image.link (image header): must not contain a user name or password, because WhatsApp downloads the file without signing in.',
     ),
     [{ header: { image: { link, mediaId: '1' } } }, 'header.image: must have exactly one of link, mediaId.'],
-    ...['ftp://example.com/a', '/a.png', 'example.com/a.png', 'https://', 'file:///etc/passwd', 'javascript:1'].map(
-      (url) => badLink(url, 'header.image.link: must be a public http or https address, such as https://…/file.pdf.'),
+    ...[
+      'ftp://example.com/a',
+      '/a.png',
+      'example.com/a.png',
+      'https://',
+      'https:///a.png',
+      'https://?a.png',
+      'https://\\example.com/a.png',
+      'file:///etc/passwd',
+      'javascript:1',
+    ].map((url) =>
+      badLink(url, 'header.image.link: must be a public http or https address, such as https://…/file.pdf.'),
     ),
     badLink(
       'https://scontent.whatsapp.net/v/t61.29466-34/1.png?oe=1',
