@@ -30,6 +30,24 @@ export function lenientList<T extends z.ZodType>(schema: T, max: number) {
   return lenient(z.array(z.unknown()).transform(readItems))
 }
 
+const Text = z.string().overwrite(toStorable)
+
+/** Returns the object that a text of JSON describes; any other value unchanged. */
+function unwrapJson(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.startsWith('{')) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/** The details of an error: an object with a text; in older payloads a text alone, also of JSON. */
+export const ErrorData = z.preprocess(
+  unwrapJson,
+  z.union([z.object({ details: lenient(Text) }).transform(({ details }) => details), Text]),
+)
+
 const digits = /^\s*-?\d+(?:\.\d+)?\s*$/
 
 /**

@@ -270,9 +270,7 @@ function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentit
 const maxReasonLength = 500
 
 function toFailure(error: NonNullable<Status['errors']>[number] | undefined): NonNullable<StatusUpdate['error']> {
-  const data = error?.error_data
-  const details = typeof data === 'string' ? data : data?.details
-  const reason = details || error?.title || error?.message || 'WhatsApp gave no reason'
+  const reason = error?.error_data || error?.title || error?.message || 'WhatsApp gave no reason'
   return {
     code: error?.code === undefined ? unknownCode : String(error.code),
     message: cutStorable(reason, maxReasonLength),

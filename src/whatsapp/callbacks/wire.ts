@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { freeReasons, pricingCategories } from '../../../contracts/pricing.ts'
-import { lenient, lenientList, toDate, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
+import { ErrorData, lenient, lenientList, toDate, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
 
 /**
  * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
@@ -59,8 +59,7 @@ export const Status = z.object({
       code: lenient(ErrorCode),
       title: lenient(Text),
       message: lenient(Text),
-      /** A text in older payloads. */
-      error_data: lenient(z.union([z.object({ details: lenient(Text) }), Text])),
+      error_data: lenient(ErrorData),
     }),
     maxErrors,
   ),

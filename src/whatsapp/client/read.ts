@@ -4,7 +4,7 @@ import { type ErrorMeaning, isTransient, lacksPermission } from '../error-codes.
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { ListedTemplate } from '../template-management.ts'
 import type { Exchange } from './exchange.ts'
-import { isError, readRefusal } from './refusal.ts'
+import { findError, readRefusal } from './refusal.ts'
 import { type Page, parseJson, Template } from './wire.ts'
 
 /** Interprets the result of a read whose response must match `schema`. Gateways may pass on an error with HTTP 200. */
@@ -13,7 +13,7 @@ export function parseResponse<T>(exchange: Exchange, schema: z.ZodType<T>, acces
   if (exchange.status >= 300) return readFailure(exchange, accessToken)
   const body = exchange.body === undefined ? undefined : parseJson(exchange.body)
   // Most fields of a result are optional, so an error would pass for one without them.
-  const parsed = isError(body) ? undefined : schema.safeParse(body)
+  const parsed = findError(body, exchange.status) ? undefined : schema.safeParse(body)
   return parsed?.success ? { ok: true, value: parsed.data } : readFailure(exchange, accessToken)
 }
 

@@ -21,9 +21,7 @@ type Answer = Extract<Exchange, { kind: 'answered' }>
 export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal | undefined {
   const { status, body, retryAfterSeconds } = answer
   if (isRedirect(status)) return undefined
-  const parsed = body === undefined ? undefined : parseJson(body)
-  const error = ErrorBody.safeParse(parsed).data?.error
-  if (status < 300 && !isError(parsed)) return undefined
+  const error = findError(body === undefined ? undefined : parseJson(body), status)
   if (status === tooManyRequests && !(error && isThrottling(error.code))) return readThrottling(answer, secrets)
   if (!error) return undefined
   const { error_subcode: subcode } = error
@@ -35,10 +33,10 @@ export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal
   }
 }
 
-/** Whether the body of a response with HTTP 200 is an error. There, code 0 stands for none. */
-export function isError(body: unknown): boolean {
+/** The error in the body of a response. With HTTP 200, code 0 stands for none. */
+export function findError(body: unknown, status: number): GraphError | undefined {
   const error = ErrorBody.safeParse(body).data?.error
-  return error !== undefined && error.code !== 0
+  return status < 300 && error?.code === 0 ? undefined : error
 }
 
 function isRedirect(status: number): boolean {
@@ -94,5 +92,5 @@ function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAp
 }
 
 function detailsOf({ error_data, error_user_msg }: GraphError): string | undefined {
-  return (typeof error_data === 'string' ? error_data : error_data?.details) || error_user_msg || undefined
+  return error_data || error_user_msg || undefined
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lenient, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
+import { ErrorData, lenient, toStorable, WireId, WireNumber, WireWord } from '../wire-values.ts'
 
 /**
  * Meta's payloads, in Meta's terms (reference, sections 1 to 3 and 5). Meta adds fields and values at any time, so only
@@ -8,18 +8,12 @@ import { lenient, toStorable, WireId, WireNumber, WireWord } from '../wire-value
 
 const Text = z.string()
 
-/** Returns the object that a text of JSON describes; any other value unchanged. */
-function unwrapJson(value: unknown): unknown {
-  const parsed = typeof value === 'string' && value.startsWith('{') ? parseJson(value) : undefined
-  return parsed ?? value
-}
-
 export const GraphError = z.object({
   code: WireNumber.pipe(z.int()),
   message: Text.catch(''),
   error_subcode: lenient(WireNumber),
-  /** An object; in older responses a string, also of JSON; absent in plain Graph errors. */
-  error_data: lenient(z.preprocess(unwrapJson, z.union([z.object({ details: lenient(Text) }), Text]))),
+  /** Absent in plain Graph errors. */
+  error_data: lenient(ErrorData),
   error_user_msg: lenient(Text),
   is_transient: lenient(z.union([z.boolean(), z.stringbool()])),
 })

@@ -53,6 +53,10 @@ test.each([
 test.each([
   { what: 'an item without a value', errors: [null, { code: 131026, title: 'Undeliverable' }] },
   { what: 'details as text', errors: [{ code: 131026, title: 'Error', error_data: 'Undeliverable' }] },
+  {
+    what: 'details as JSON text',
+    errors: [{ code: 131026, title: 'Error', error_data: '{"details":"Undeliverable"}' }],
+  },
 ])('reads the reason of a failure beside $what', ({ errors }) => {
   const statuses = [{ id: 'wamid.A', status: 'failed', timestamp: '1800000000', errors }]
   const value = { metadata: { phone_number_id: '1' }, statuses }
