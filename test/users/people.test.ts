@@ -570,3 +570,17 @@ test('limits invitations to one address for each account, without using up those
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
   expect((await of(other).invite(otherOwner, invited)).statusCode).toBe(200)
 })
+
+test('keeps the password of a user if the operator cannot get a link for a new one', async () => {
+  const { accountId, owner } = await accountWithOwner(server)
+  const deps = {
+    ...server.deps,
+    randomBytes: () => {
+      throw new Error('no randomness')
+    },
+  }
+
+  await expect(resetPassword(deps, accountId, owner.email)).rejects.toThrow('no randomness')
+
+  expect((await owner.inOtherBrowser().signIn()).statusCode).toBe(200)
+})
