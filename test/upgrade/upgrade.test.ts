@@ -45,9 +45,28 @@ async function readAnswers(server: ServeProcess, sent: readonly Sent[], until: s
 
 /** Templates are synced again at each start, and their schema accepts a `recipient` instead of `to` from 0.2.0 on. */
 function withoutChanges({ sendSchema, ...template }: Record<string, unknown>): object {
-  // A JSON schema of a send (templates/send-schema.ts).
-  const { required, ...schema } = sendSchema as { required: string[] }
-  return { ...template, syncedAt: '', sendSchema: { ...schema, required: required.filter((name) => name !== 'to') } }
+  const { required = [], ...shape } = shapeOf(sendSchema as SendSchema)
+  return { ...template, syncedAt: '', sendSchema: { ...shape, required: required.filter((name) => name !== 'to') } }
+}
+
+/** The parts of a JSON schema of a send (templates/send-schema.ts) that are compared. */
+interface SendSchema {
+  type?: string
+  required?: string[]
+  properties?: Record<string, SendSchema>
+  items?: SendSchema
+}
+
+/** What a sender has to fill; descriptions and patterns may change from version to version. */
+function shapeOf({ type, required, properties, items }: SendSchema): SendSchema {
+  return {
+    ...(type && { type }),
+    ...(required && { required }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, shapeOf(schema)])),
+    }),
+    ...(items && { items: shapeOf(items) }),
+  }
 }
 
 async function get(server: ServeProcess, path: string): Promise<Answer> {
