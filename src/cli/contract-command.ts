@@ -217,9 +217,12 @@ function parseInput<P extends CommandContract>(contract: P, given: object, row: 
 function nameProblem(path: PropertyKey[], given: object, { args = {}, rest, options = {} }: Table): string {
   for (const part of path.toReversed()) {
     const option = Object.entries(options).find(([name, facts]) => (fieldOf(name, facts) ?? fieldOf(name, {})) === part)
-    if (option) return `--${option[0]}`
+    if (option) return option[1].isList ? `--${option[0]} ${quote(path, given)}` : `--${option[0]}`
   }
   const isArgument = [...Object.values(args), rest?.field].some((field) => field === path[0])
-  if (!isArgument) return path.join('.')
+  return isArgument ? quote(path, given) : path.join('.')
+}
+
+function quote(path: PropertyKey[], given: object): string {
   return JSON.stringify(path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown>)[part], given))
 }

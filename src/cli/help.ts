@@ -1,4 +1,5 @@
 import { editDistance, isMisspelling } from '../platform/edit-distance.ts'
+import { joinWords } from '../platform/text.ts'
 import type { Command } from './command.ts'
 import { commonOptions, type Flag, isValueOption, type Syntax, type ValueOption } from './syntax.ts'
 
@@ -39,13 +40,17 @@ export function describeUnknownCommand(
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const unknown = `Unknown command "${given}".`
   const names = commands.flatMap(({ name, alias }) => [name, alias ?? []].flat())
+  const [first = '', second = ''] = words
   // The words already name the group, so only its commands are closer.
-  const nearest = suggestCommand(words, group.length > 0 ? names : [...names, ...listFirstWords(names)])
+  const nearest =
+    suggestCommand(words, group.length > 0 ? names : [...names, ...listFirstWords(names)]) ??
+    suggestCommand([second, first], names)
   const help = 'Run waybill --help for all commands.'
   if (nearest !== undefined) return `${unknown} Did you mean "waybill ${nearest}"?\n${help}`
   if (group.length > 0)
     return `${unknown}\n\nCommands:\n${indent(formatPairs(group.map(({ name, summary }) => [name, summary])))}\n\n${help}`
-  return `${unknown} Commands start with ${new Intl.ListFormat('en', { type: 'disjunction' }).format(listFirstWords(names))}.\n${help}`
+  const firstWords = listFirstWords(commands.map(({ name }) => name))
+  return `${unknown} Commands start with ${joinWords(firstWords, 'or')}.\n${help}`
 }
 
 /** The name that is most similar to the first words. */

@@ -21,6 +21,7 @@ export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, te
 
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  if (argv[0] === 'help') return main([...argv.slice(1), '--help'], environment)
   const found = findCommand(commands, argv)
   // A server outlives the reader of its output.
   if (found && servers.has(found.command.name)) return (await runCommand(found, environment)).exitCode
@@ -56,10 +57,12 @@ async function runCommand(
   }
 }
 
+const versionWords: ReadonlySet<string> = new Set(['--version', '-v', 'version'])
+
 function handleNoCommand(argv: string[]): CommandExit {
   const group = findGroup(commands, argv)
   if (argv.length === 0 || requestsHelp(argv)) return print(formatCommandList(group.length > 0 ? group : commands))
-  if (argv[0] === '--version') return print(packageJson.version)
+  if (versionWords.has(argv[0] ?? '')) return print(packageJson.version)
   console.error(describeUnknownCommand(commands, group, argv))
   return { exitCode: 2 }
 }

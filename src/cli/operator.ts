@@ -75,7 +75,9 @@ export const accountFinders: Readonly<Record<string, FindAccount>> = {
 }
 
 function messageNotFound(id: string): ServiceError {
-  return new ServiceError('MESSAGE_NOT_FOUND', `There is no message ${JSON.stringify(id)}.`)
+  return new ServiceError('MESSAGE_NOT_FOUND', `There is no message ${JSON.stringify(id)}.`, {
+    remedy: 'To find a message by its external ID, run: waybill message list ACC --external-id REF',
+  })
 }
 
 function orThrow(found: string | undefined, notFound: () => Error): string {

@@ -1,5 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { parseDuration } from '../platform/duration.ts'
+import { editDistance, isMisspelling } from '../platform/edit-distance.ts'
+import { joinWords } from '../platform/text.ts'
 import { UsageError } from './failure.ts'
 
 export interface ValueOption {
@@ -77,7 +79,7 @@ export function parseLine(syntax: Syntax, argv: string[]): Line {
   const missing = syntax.args[positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   if (syntax.rest === undefined && positionals.length > syntax.args.length)
-    throw new UsageError(`Too many arguments: ${syntax.name} takes ${syntax.args.join(', ') || 'none'}.`)
+    throw new UsageError(describeTooMany(syntax, values))
   for (const [name, option] of Object.entries(syntax.options))
     if (isValueOption(option)) checkValue(name, option, values[name])
   const { length } = syntax.args
@@ -94,33 +96,78 @@ export function formatLine({ args, rest, options }: Line): string[] {
 }
 
 function split(syntax: Syntax, argv: string[]): { values: Line['options']; positionals: string[] } {
-  try {
-    const options = toParseArgs({ ...syntax.options, ...commonOptions })
-    const { values, positionals, tokens } = parseArgs({ args: argv, options, allowPositionals: true, tokens: true })
-    const names = tokens.flatMap((token) => (token.kind === 'option' && token.value !== undefined ? [token.name] : []))
-    const repeated = names.find((name, index) => options[name]?.multiple !== true && names.indexOf(name) !== index)
-    if (repeated !== undefined) throw new UsageError(`--${repeated} was given twice. Give it once.`)
-    return { values: Object.fromEntries(Object.entries(values).filter(isGiven)), positionals }
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`${error.message.split('. ')[0]}.`)
-    throw error
+  const known: Options = { ...syntax.options, ...commonOptions }
+  // Not strict, because the errors of Node.js suggest nothing.
+  const { tokens, positionals } = parseArgs({
+    args: argv,
+    options: toParseArgs(known),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const values: Line['options'] = {}
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    const option = Object.hasOwn(known, name) ? known[name] : undefined
+    if (option === undefined) throw new UsageError(describeUnknownOption(rawName, Object.keys(known)))
+    values[name] = isValueOption(option) ? readValue(token, option, values[name]) : readFlag(token)
   }
+  return { values, positionals }
+}
+
+/** An option as it was given. */
+interface Given {
+  rawName: string
+  value?: string | undefined
+  /** True for `--name=value`, undefined without a value. */
+  inlineValue?: boolean | undefined
+}
+
+function readValue(
+  { rawName, value, inlineValue }: Given,
+  option: ValueOption,
+  earlier: Line['options'][string] | undefined,
+): string | string[] {
+  if (value === undefined) throw new UsageError(`The value of ${rawName} is missing.`)
+  if (!inlineValue && /^-./s.test(value))
+    throw new UsageError(
+      `The value of ${rawName} is missing. If it begins with a dash, write ${rawName}=${option.value}.`,
+    )
+  if (option.multiple) return [...(Array.isArray(earlier) ? earlier : []), value]
+  if (earlier !== undefined) throw new UsageError(`${rawName} was given twice. Give it once.`)
+  return value
+}
+
+function readFlag({ rawName, value }: Given): true {
+  if (value !== undefined) throw new UsageError(`${rawName} takes no value.`)
+  return true
+}
+
+function describeUnknownOption(given: string, names: readonly string[]): string {
+  const [nearest] = names
+    .map((name) => ({ name, distance: editDistance(`--${name}`, given) }))
+    .filter(({ distance }) => isMisspelling(given, distance))
+    .toSorted((a, b) => a.distance - b.distance)
+  return `Unknown option ${given}.${nearest === undefined ? '' : ` Did you mean --${nearest.name}?`}`
+}
+
+/** Names the option that lacks its value, which is probably what was given as an argument. It is not repeated. */
+function describeTooMany({ name, args, options }: Syntax, values: Line['options']): string {
+  const tooMany = `Too many arguments: ${name} takes ${args.length === 0 ? 'none' : joinWords(args, 'and')}.`
+  for (const [option, facts] of Object.entries(options))
+    if (isValueOption(facts) && facts.required && values[option] === undefined)
+      return `${tooMany} Pass the ${facts.value} with --${option}.`
+  return tooMany
 }
 
 function toParseArgs(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(
     Object.entries(options).map(([name, option]) => [
       name,
-      isValueOption(option)
-        ? { type: 'string' as const, multiple: option.multiple === true }
-        : { type: 'boolean' as const },
+      { type: isValueOption(option) ? ('string' as const) : ('boolean' as const) },
     ]),
   )
-}
-
-/** No flag is `multiple`, so lists of booleans do not occur, but the type of `parseArgs` includes them. */
-function isGiven(entry: [string, unknown]): entry is [string, string | boolean | string[]] {
-  return entry[1] !== undefined
 }
 
 function checkValue(name: string, option: ValueOption, value: Line['options'][string] | undefined): void {
@@ -129,7 +176,7 @@ function checkValue(name: string, option: ValueOption, value: Line['options'][st
     return
   }
   if (option.choices && !option.choices.includes(String(value)))
-    throw new UsageError(`--${name} must be ${option.choices.join(' or ')}.`)
+    throw new UsageError(`--${name} must be ${joinWords(option.choices, 'or')}.`)
   if (option.number && !/^\d{1,9}$/.test(String(value))) throw new UsageError(`--${name} must be a whole number.`)
 }
 

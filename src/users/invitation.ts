@@ -69,7 +69,10 @@ export async function inviteUser(
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
   if (!email.success)
-    throw new ServiceError('SETTING_REFUSED', `The email address ${email.error.issues[0]?.message ?? 'is not valid'}.`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `${JSON.stringify(given)} ${email.error.issues[0]?.message ?? 'is not an email address'}.`,
+    )
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
   const { expiresAt } = await saveInvitation(deps.db, {
     tokenHash: hash(token),

@@ -43,7 +43,7 @@ export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError
     'NOT_FOUND',
     errorFactsWithValues.whatsAppAccountNotFound({ value: JSON.stringify(whatsAppAccountId) }),
     {
-      remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
+      remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list ACC',
     },
   )
 }

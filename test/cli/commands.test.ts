@@ -134,11 +134,12 @@ test('never prints a token, neither in lists nor in errors', async () => {
   expect(outputs[6]?.stdout).toContain('inactive: ')
 })
 
-test('reports an unknown message', async () => {
-  expect(await waybill.run(['message', 'get', 'msg_none'])).toEqual({
+test('reports an unknown message, and how to find one by its external ID', async () => {
+  expect(await waybill.run(['message', 'get', 'order-1042'])).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'There is no message "msg_none".\n',
+    stderr:
+      'There is no message "order-1042". To find a message by its external ID, run: waybill message list ACC --external-id REF\n',
   })
 })
 

@@ -40,6 +40,14 @@ test('names the option whose value the contract rejects', async () => {
   await expect(rejected).rejects.toThrow(new UsageError('--limit must be at most 100.'))
 })
 
+test('repeats the item of a list that the contract rejects', async () => {
+  const add = ['webhook', 'add', accountId, '--url', 'https://example.com/webhooks']
+
+  await expect(runCommand(deps, ...add, '--events', 'message.sent, message.foo')).rejects.toThrow(
+    /^--events "message\.foo" must be an event type: message\.sent, /,
+  )
+})
+
 test('repeats the argument that the contract rejects, and imports no other', async () => {
   const rejected = runCommand(deps, 'suppression', 'import', accountId, '34600111222', '+34')
 

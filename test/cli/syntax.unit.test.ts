@@ -43,6 +43,17 @@ test.each([
   expect(() => parseLine(syntax, argv)).toThrow(says)
 })
 
+test.each([
+  { argv: ['acc_1', '--token'], says: /^The value of --token is missing\.$/ },
+  { argv: ['acc_1', '--token', '--flag'], says: /^The value of --token is missing\. .* write --token=T\.$/ },
+  { argv: ['acc_1', '--token', '-\n'], says: /^The value of --token is missing\. / },
+  { argv: ['acc_1', '--token=t', '--flag=yes'], says: /^--flag takes no value\.$/ },
+  { argv: ['acc_1', '--tokne', 't'], says: /^Unknown option --tokne\. Did you mean --token\?$/ },
+  { argv: ['acc_1', '--__proto__=t'], says: /^Unknown option --__proto__\.$/ },
+])('explains what is wrong with $argv', ({ argv, says }) => {
+  expect(() => parseLine(syntax, argv)).toThrow(says)
+})
+
 test('accepts repeated flags, and options that may be repeated', () => {
   expect(parseLine(syntax, ['acc_1', '--token', 't', '--flag', '--flag', '--header=a', '--header=b'])).toMatchObject({
     options: { token: 't', flag: true, header: ['a', 'b'] },

@@ -20,15 +20,23 @@ async function runCommand(words: string[]): Promise<Ended> {
 
 test.each([
   { args: ['account', 'create'], says: '--name NAME is missing' },
-  { args: ['account', 'create', '--nam', 'Shop'], says: "Unknown option '--nam'" },
-  { args: ['account', 'create', '--name'], says: '--name' },
+  { args: ['account', 'create', '--nmae', 'Shop'], says: 'Unknown option --nmae. Did you mean --name?' },
+  { args: ['account', 'create', '-x'], says: 'Unknown option -x.\n' },
+  { args: ['account', 'create', '--toString'], says: 'Unknown option --toString.\n' },
+  { args: ['account', 'create', 'Shop'], says: 'account create takes none. Pass the NAME with --name.' },
+  { args: ['account', 'list', '--json=yes'], says: '--json takes no value.' },
+  {
+    args: ['account', 'create', '--name'],
+    says: 'The value of --name is missing. If it begins with a dash, write --name=NAME.',
+  },
   { args: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
   { args: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
   { args: ['key', 'generate'], says: 'ACC is missing' },
   { args: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
   { args: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
-  { args: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
+  { args: ['serve', '--role', 'boss'], says: '--role must be all, api, or worker' },
   { args: ['serve', '--memory', 'huge'], says: '--memory must be normal or large' },
+  { args: ['move', '--to', 'mysql://db.example.com'], says: '--to must' },
 ])('rejects $args with exit code 2: $says', async ({ args, says }) => {
   const { exitCode, stdout, stderr } = await runCommand([...args, '--json'])
 
@@ -56,12 +64,26 @@ test.each([
   { args: ['templates', 'sync', 'acc_1'], says: /Did you mean "waybill template sync"\?/ },
   { args: ['doctro'], says: /^Unknown command "doctro". Did you mean "waybill doctor"\?/ },
   { args: ['webhok'], says: /Did you mean "waybill webhook"\?/ },
+  { args: ['list', 'accounts'], says: /^Unknown command "list". Did you mean "waybill account list"\?/ },
 ])('exits with 2 for an unknown command and suggests what is closest: $args', async ({ args, says }) => {
   const { exitCode, stdout, stderr } = await runCommand(args)
 
   expect(exitCode).toBe(2)
   expect(stdout).toBe('')
   expect(stderr).toMatch(says)
+})
+
+test.each([
+  { args: ['help'], prints: /^Usage:\n {2}waybill <command>/ },
+  { args: ['help', 'key'], prints: /\nCommands:\n {2}key generate/ },
+  { args: ['help', 'key', 'generate'], prints: /\nUsage:\n {2}waybill key generate ACC/ },
+  { args: ['version'], prints: /^\d+\.\d+\.\d+$/ },
+  { args: ['-v'], prints: /^\d+\.\d+\.\d+$/ },
+])('prints help and version for $args, as other command lines do', async ({ args, prints }) => {
+  const { exitCode, stdout, stderr } = await runCommand(args)
+
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toMatch(prints)
 })
 
 test('documents every command with an example', async () => {

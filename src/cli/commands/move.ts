@@ -23,6 +23,7 @@ export const move = localCommand({
   examples: ['waybill move --to postgres://waybill@db.example.com/waybill', 'waybill move --to - < url.txt'],
   run: async (environment, { json, options: { to, cancel } }) => {
     if ((to === undefined) === (cancel !== true)) throw new UsageError('Pass either --to URL or --cancel.')
+    const target = to === undefined ? undefined : parseUrl(to)
     const config = readConfig(environment)
     if (config.database.kind !== 'pglite')
       throw new ServiceError(
@@ -35,7 +36,7 @@ export const move = localCommand({
     })
     if ('result' in acquired) throw acquired.result
     try {
-      return to === undefined ? cancelMove(dataDir) : await moveTo({ config, dataDir, to: parseUrl(to), json })
+      return target === undefined ? cancelMove(dataDir) : await moveTo({ config, dataDir, to: target, json })
     } finally {
       acquired.folder.release()
     }

@@ -3,6 +3,7 @@ import { sendMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
+import { joinWords } from '../../platform/text.ts'
 import { callbackPath } from '../../whatsapp/callbacks/subscription.ts'
 import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.ts'
 import type { Simulator } from '../../whatsapp/simulator/simulator.ts'
@@ -25,11 +26,11 @@ export const sandbox = localCommand({
   summary: 'Run the service with an embedded database, a simulated WhatsApp and a demo account (npm start)',
   args: [],
   options: {},
-  notes: [`Ignores ${inWords(ignored)}. Data is stored in WAYBILL_DATA_DIR (.waybill).`],
+  notes: [`Ignores ${joinWords(ignored, 'and')}. Data is stored in WAYBILL_DATA_DIR (.waybill).`],
   examples: ['npm start', 'PORT=3001 npm start'],
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
-    if (given.length > 0) console.error(`The sandbox ignores ${inWords(given)}.`)
+    if (given.length > 0) console.error(`The sandbox ignores ${joinWords(given, 'and')}.`)
     if (!json) console.error('Starting the sandbox. The first start creates the database.')
     // Imported here and below, because other commands start faster without it.
     const { startSimulator } = await import('../../whatsapp/simulator/simulator.ts')
@@ -91,12 +92,6 @@ function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget[
   console.log(
     `${new Date().toLocaleTimeString('en-GB')}  ${message.template.name} to ${maskNumber(message.waId)}: ${status}`,
   )
-}
-
-/** Written by hand, because `Intl.ListFormat` would load the data of all languages whenever a command starts. */
-function inWords(names: readonly string[]): string {
-  if (names.length < 3) return names.join(' and ')
-  return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`
 }
 
 /** How clients of the Cloud API reach the simulated WhatsApp. */

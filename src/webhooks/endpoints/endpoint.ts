@@ -49,7 +49,7 @@ function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
 
 export function endpointNotFound(endpointId: string): ServiceError {
   return new ServiceError('NOT_FOUND', errorFactsWithValues.endpointNotFound({ value: JSON.stringify(endpointId) }), {
-    remedy: 'List the endpoints of an account: waybill webhook list <account>',
+    remedy: 'List the endpoints of an account: waybill webhook list ACC',
   })
 }
 
