@@ -125,7 +125,6 @@ const searching = [
   // The beginning of a logged answer, cut from JSON.
   'src/accounts/requests/list.ts',
   // Node's, for options that do not exist.
-  'src/cli/syntax.ts',
   'src/client/cli/main.ts',
   // V8's, for JSON that does not parse.
   'src/http/api/input.ts',
