@@ -18,10 +18,3 @@ export async function goCommand(name: keyof typeof modules): Promise<string> {
 export function kubernetesValidate(): Promise<string> {
   return pythonCommand('kubernetes-validate', '../deploy/requirements.txt')
 }
-
-// `.ci/run` builds them during other tests, which leave CPU time unused.
-if (import.meta.main) {
-  await goCommand('helm')
-  await goCommand('kustomize')
-  await kubernetesValidate()
-}
