@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { codeLimits } from '../../../contracts/api/code.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { networkOf, normalizeAddress } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { personOf } from '../recipients/store.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 import { hashSubject } from './code.ts'
 import type { StoredCode } from './store.ts'
@@ -62,6 +63,7 @@ function listSendLimits({ secrets }: LimitDeps, { to, clientIp }: Subjects): Cod
   const recipient: CodeLimit = {
     kind: 'send_to',
     subject: hashSubject(secrets, toNumberKey(to)),
+    recipient: to,
     max: codeLimits.sendsPerRecipientAndHour,
     pauseSeconds: codeLimits.secondsBetweenSends,
   }
@@ -98,6 +100,8 @@ function tooMany({ kind }: Pick<CodeLimit, 'kind'>, retryAfterSeconds: number): 
 interface CodeLimit {
   kind: 'send_to' | 'send_ip' | 'check_ip'
   subject: Uint8Array
+  /** Whose other names count too: sends to them wait for each other. */
+  recipient?: string
   max: number
   pauseSeconds?: number
 }
@@ -107,15 +111,28 @@ const windowEnded = sql.raw(
   `(excluded.window_started_at - l.window_started_at >= interval '1 hour' or l.window_started_at - excluded.window_started_at > interval '1 minute')`,
 )
 
+/** An arbitrary number that keeps the keys apart from those of other locks. */
+const lockSeed = 7_213
+
+/**
+ * Until the end of the transaction, a concurrent send to another name of the recipient waits. `insertCode`, the next
+ * statement, sees its code.
+ */
+function lockPerson(accountId: string, recipient: string): RawBuilder<unknown> {
+  const key = sql`${accountId} || ' ' || ${personOf(accountId, recipient)}`
+  return sql`select pg_advisory_xact_lock(hashtextextended(${key}, ${sql.lit(lockSeed)}))`
+}
+
 /**
  * Counts one use and returns undefined. If the limit is reached, counts nothing and returns how many seconds to wait.
  */
 async function spend(db: Kysely<Database>, accountId: string, limit: CodeLimit): Promise<number | undefined> {
-  const { kind, subject, max, pauseSeconds = 0 } = limit
+  const { kind, subject, recipient, max, pauseSeconds = 0 } = limit
   const pause = sql`${pauseSeconds}::float8 * interval '1 second'`
+  const locked = recipient === undefined ? sql`select` : lockPerson(accountId, recipient)
   const { rows } = await sql<{ used: number }>`
     insert into one_time_code_limits as l (account_id, kind, subject, window_started_at, last_at, used)
-    values (${accountId}, ${kind}, ${subject}, now(), now(), 1)
+    select ${accountId}, ${kind}, ${subject}::bytea, now(), now(), 1 from (${locked}) locked
     on conflict (account_id, kind, subject) do update set
       window_started_at = case when ${windowEnded} then excluded.window_started_at else l.window_started_at end,
       used = case when ${windowEnded} then 1 else l.used + 1 end,

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../../platform/db/statement.ts'
-import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
+import { spellingsOf, storedKeysOf, toNumberKey } from '../suppressions/number-key.ts'
 import type { StoredIdentity } from './plan-identities.ts'
 
 export const identityColumns: Columns<StoredIdentity> = {
@@ -88,6 +88,14 @@ export function keysUnderAnyName(accountId: string, recipient: string): RawBuild
     join recipient_identities other on other.account_id = known.account_id and other.person = known.person
     where known.account_id = ${accountId} and known.identity = any(${own}::text[])
   ))`
+}
+
+/** The same text for all names of a recipient that WhatsApp reported. */
+export function personOf(accountId: string, recipient: string): RawBuilder<string> {
+  return sql`coalesce((
+    select person from recipient_identities
+    where account_id = ${accountId} and identity = any(${storedKeysOf(recipient)}::text[]) limit 1
+  ), ${toNumberKey(recipient)})`
 }
 
 /** The spellings and user IDs of a recipient to which messages were sent; the given one if there are none. */

@@ -9,8 +9,10 @@ import { deleteOldCodes } from '../../../src/messages/codes/store.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { report, status } from '../../support/callbacks.ts'
 import { erase } from '../../support/erase.ts'
+import { eventually } from '../../support/eventually.ts'
 import { findTablesWith } from '../../support/find-text.ts'
 import { forFile, forTest } from '../../support/lifetime.ts'
+import { lockWaits } from '../../support/lock-waits.ts'
 import { nodeForTest, startTestServer, type TestAccount, type TestResponse, through } from '../../support/server.ts'
 
 const base = { to: '34600111222', template: 'login_code', language: 'en' }
@@ -214,6 +216,25 @@ test('counts the codes to all spellings that WhatsApp has reported for a number'
 
   await letPass(3_600)
   expect((await send({ to: other })).statusCode).toBe(200)
+})
+
+test('sends one code when requests for two spellings of a number arrive at once', async () => {
+  const [to, other] = ['4901701234567', '491701234567']
+  await reportSpelling(await send({ to }), other)
+  await letPass(3_600)
+
+  const { db } = server.deps
+  const sends = await db.transaction().execute(async (trx) => {
+    await sql`lock table one_time_codes in share mode`.execute(trx)
+    const started = [send({ to }), send({ to: other })]
+    await eventually(async () => expect(await lockWaits(db)).toHaveLength(2))
+    return started
+  })
+  const outcomes = (await Promise.all(sends)).map(outcomeOf)
+  expect(outcomes.sort(([a], [b]) => a - b)).toEqual([
+    [200, undefined],
+    [429, 'CODE_LIMIT_EXCEEDED'],
+  ])
 })
 
 test('lets a recipient who used a code request another under another spelling', async () => {
