@@ -154,7 +154,7 @@ export async function deleteOldIdentities(
       ), deleted as (
         delete from recipient_identities where ctid = any(array(
           select row_ctid from examined e where not exists (
-            select from suppressions s where s.account_id = e.account_id and s.number_key = e.person
+            select from suppressions s where s.account_id = e.account_id and s.number_key = e.person and s.suppressed
           )
         ))
       )

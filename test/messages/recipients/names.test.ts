@@ -414,9 +414,10 @@ test('exports the names of recipients', async () => {
 })
 
 test('forgets names when messages expire, except those of suppressed recipients', async () => {
-  const [forgotten, stopped, alsoForgotten] = [newPerson(), newPerson(), newPerson()]
-  for (const person of [forgotten, stopped, alsoForgotten]) await teach(person)
-  await prefer('stop', { user_id: stopped.userId })
+  const [forgotten, stopped, resumed] = [newPerson(), newPerson(), newPerson()]
+  for (const person of [forgotten, stopped, resumed]) await teach(person)
+  for (const person of [stopped, resumed]) await prefer('stop', { user_id: person.userId })
+  await account.post('/api/v1/suppression/remove', { to: resumed.to })
   await sql`update recipient_identities set seen_at = now() - interval '91 days'`.execute(server.deps.db)
 
   const listIdentities = async () => {
