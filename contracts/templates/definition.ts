@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { LanguageCode, namedStrictObject, nonEmptyText, publicAddress, textUpTo, withExample } from '../fields.ts'
+import {
+  LanguageCode,
+  namedStrictObject,
+  nonEmptyText,
+  publicAddress,
+  singleLine,
+  textUpTo,
+  withExample,
+} from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
 export const templateLimits = {
@@ -190,7 +198,7 @@ export const AuthenticationDefinition = namedStrictObject(
 )
 export type AuthenticationDefinition = z.infer<typeof AuthenticationDefinition>
 
-export const NewTemplateName = nonEmptyText(maxCharacters)
+export const NewTemplateName = singleLine(maxCharacters)
   .describe('Name of the template: lower-case letters, digits and underscores.')
   .meta({ maxLength: templateLimits.nameCharacters, examples: ['order_shipped'] })
 

@@ -421,6 +421,15 @@ describe('changes a template', () => {
     expect(atWhatsApp()?.message_send_ttl_seconds).toBe(600)
   })
 
+  test('unless its name has a character that no stored name can have', async () => {
+    const refused = await change('update', { ...template, name: 'order\0ready' })
+
+    expect(refused.json()).toMatchObject({
+      success: false,
+      error: { code: 'VALIDATION_ERROR', message: 'name: must not contain control characters.' },
+    })
+  })
+
   test('not the category of an approved one', async () => {
     await change('create', template)
     await reviewed('APPROVED')
