@@ -74,6 +74,8 @@ function answersWhole(reply: FastifyReply): FastifyReply {
   const send = async (response: Response) => {
     const body = Buffer.from(await response.arrayBuffer())
     const { 'transfer-encoding': _encoding, ...headers } = Object.fromEntries(response.headers)
+    // tRPC names no type for errors from before it knows the calls, and a `Response` takes them for plain text.
+    if (headers['content-type']?.startsWith('text/plain') === true) headers['content-type'] = 'application/json'
     return reply.code(response.status).headers(headers).send(body)
   }
   return Object.create(reply, { send: { value: send } }) as FastifyReply

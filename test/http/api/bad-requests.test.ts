@@ -378,6 +378,16 @@ test.each([
 })
 
 test.each([
+  { what: 'without a content type', method: 'POST', url: '/trpc/message.send' },
+  { what: 'with another method', method: 'DELETE', url: '/trpc/message.send' },
+  { what: 'with broken percent-encoding', method: 'GET', url: '/trpc/message.list%25zz' },
+])('labels the error of a tRPC request $what as JSON', async ({ method, url }) => {
+  const response = await server.request(method, url)
+  expect(response.json()).toMatchObject({ error: { data: { code: expect.any(String) } } })
+  expect(response.headers['content-type']).toBe('application/json')
+})
+
+test.each([
   { method: 'GET', procedure: 'message.send', allow: 'POST' },
   { method: 'PUT', procedure: 'message.send', allow: 'POST' },
   { method: 'POST', procedure: 'message.list', allow: 'GET' },
