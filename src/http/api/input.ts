@@ -35,7 +35,12 @@ function assertPlainJson({ contentType, contentEncoding }: BodyHeaders): void {
       'UNSUPPORTED_MEDIA_TYPE',
       'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
     )
-  if (contentEncoding !== undefined && contentEncoding !== 'identity')
+  rejectCompressed(contentEncoding)
+}
+
+/** The names of content codings are case-insensitive (RFC 9110, 8.4.1). */
+export function rejectCompressed(contentEncoding = 'identity'): void {
+  if (contentEncoding.toLowerCase() !== 'identity')
     throw new ServiceError(
       'UNSUPPORTED_MEDIA_TYPE',
       'The request body must not be compressed: send it without Content-Encoding.',

@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { defaultStallMilliseconds, type SpooledFile } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
+import { rejectCompressed } from './input.ts'
 import { cut } from '../../platform/text.ts'
 import { lingerMilliseconds } from '../limits/connection.ts'
 
@@ -35,11 +36,7 @@ export async function receiveForm(
   keep: (file: Readable) => Promise<SpooledFile>,
 ): Promise<Form> {
   const { 'content-type': contentType = '', 'content-encoding': contentEncoding } = request.headers
-  if (contentEncoding !== undefined && contentEncoding !== 'identity')
-    throw new ServiceError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'The request body must not be compressed: send it without Content-Encoding.',
-    )
+  rejectCompressed(contentEncoding)
   if (Number(request.headers['content-length'] ?? 0) > maxFormBytes)
     throw new ServiceError('PAYLOAD_TOO_LARGE', 'The file is larger than 100 MB, the most that WhatsApp takes.')
   const { stallMilliseconds } = deps.media.limits

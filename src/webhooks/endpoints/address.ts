@@ -104,8 +104,8 @@ export function isPublicHost(host: string): boolean {
   const address = addressOf(host)
   if (address !== undefined) return isPublicAddress(address)
   const name = host.replace(/\.$/, '')
-  // A name without a dot can only resolve in the local network.
-  return name.includes('.') && !privateNames.test(name)
+  // A name without a dot can only resolve in the local network, and no name server has a longer one (RFC 1035, 2.3.4).
+  return name.includes('.') && name.length <= 253 && !/[^.]{64}/.test(name) && !privateNames.test(name)
 }
 
 /** Returns the address if the host is a literal IP address, such as `[::1]` or `127.0.0.1`. */

@@ -57,6 +57,11 @@ test.each([
   expect(parseJsonBody(Buffer.from('{}'), { contentType, contentEncoding: 'identity' })).toEqual({})
 })
 
+test('reads the name of a content coding in any case', () => {
+  const headers = { contentType: 'application/json', contentEncoding: 'Identity' }
+  expect(parseJsonBody(Buffer.from('{}'), headers)).toEqual({})
+})
+
 test.each([
   undefined,
   '',

@@ -61,6 +61,8 @@ test.each([
   'https://host.service.arpa/',
   'https://_dns.resolver.arpa/',
   'https://ipv4only.arpa/',
+  `https://${'a.'.repeat(124)}example/`,
+  `https://${'a'.repeat(64)}.example/`,
   'https://127.0.0.1/',
   'https://127.0.0.1./',
   'https://127.1/',
