@@ -27,6 +27,10 @@ export interface StartOptions {
   onSpawn?: (child: ChildProcess) => void
 }
 
+const running = new Set<ChildProcess>()
+// A run that fails, or whose output is closed by `head`, leaves no server behind.
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
 /** Resolves when the process has printed its address. Its standard error is passed through. */
 export async function startProcess(
   script: string,
@@ -36,6 +40,8 @@ export async function startProcess(
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit', ...(onSpawn ? (['ipc'] as const) : [])],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   onSpawn?.(child)
   const { stdout } = child
   if (!stdout) throw new Error(`${script} was started without an output`)
