@@ -55,10 +55,18 @@ function describe(error: unknown): string {
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
 }
 
+const noAccess =
+  'Give the user who runs Waybill access, or choose another place: WAYBILL_DATA_DIR names the data folder.'
+const notAFolder = 'There is a file where a folder is needed: WAYBILL_DATA_DIR names the data folder.'
+
 /** By the code of Node, whose message names the operation and, if it has one, the file. */
 const diskRemedies: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space, and try again.',
   EDQUOT: 'The disk quota is used up: free some space or raise the quota, and try again.',
+  EACCES: noAccess,
+  EPERM: noAccess,
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder,
   EROFS: 'The file system is read-only: make it writable, or set WAYBILL_DATA_DIR to a folder on another one.',
 }
 

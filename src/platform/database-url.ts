@@ -16,6 +16,7 @@ export interface DatabaseUrl {
 export class DatabaseUrlError extends Error {}
 
 const invalid = 'must be a postgres:// URL'
+const malformed = `${invalid} whose user and password are percent-encoded, such as %23 for #`
 const attribute = 'target_session_attrs'
 /** What libpq calls a server that accepts writes. Waybill needs no other. */
 const writable: ReadonlySet<string> = new Set(['read-write', 'primary'])
@@ -50,7 +51,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
 }
 
 function parse(text: string): URL {
-  if (!URL.canParse(text)) throw new DatabaseUrlError(invalid)
+  if (!URL.canParse(text)) throw new DatabaseUrlError(text.startsWith('postgres') ? malformed : invalid)
   return new URL(text)
 }
 

@@ -89,6 +89,18 @@ test.each([
     says: 'ENOSPC: no space left on device, write. The disk is full: free some space, and try again.',
   },
   {
+    what: 'access is denied',
+    message: "EACCES: permission denied, mkdir '/data'",
+    code: 'EACCES',
+    says: "EACCES: permission denied, mkdir '/data'. Give the user who runs Waybill access, or choose another place: WAYBILL_DATA_DIR names the data folder.",
+  },
+  {
+    what: 'a file is in the place of a folder',
+    message: "EEXIST: file already exists, mkdir '/data'",
+    code: 'EEXIST',
+    says: "EEXIST: file already exists, mkdir '/data'. There is a file where a folder is needed: WAYBILL_DATA_DIR names the data folder.",
+  },
+  {
     what: 'the file system is read-only',
     message: "EROFS: read-only file system, open '/data/secret.key'",
     code: 'EROFS',

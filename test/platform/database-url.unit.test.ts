@@ -55,6 +55,7 @@ test.each([
   { text: 'postgres://hush@a:x/d', says: 'must be a postgres:// URL' },
   { text: 'postgres://hush@a:1,b:x/d', says: 'must be a postgres:// URL' },
   { text: 'postgres://u:hu/sh@a,b/d', says: 'must be a postgres:// URL' },
+  { text: 'postgres://u:hu#sh@a/d', says: 'password are percent-encoded, such as %23 for #' },
   { text: 'postgres://hush@a,/d', says: 'has an empty name in its list of hosts' },
   { text: 'postgres:///d?password=hush&host=a,b', says: 'must list several hosts before the name of the database' },
   { text: 'postgres://hush@a,b/d?port=1,2', says: 'must give each host its port' },

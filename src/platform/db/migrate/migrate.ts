@@ -103,13 +103,14 @@ async function applyAll(
     await rejectMissingPrivilege(db)
     await prepareAppliedTable(db, onProgress)
   }
+  // A new schema is there in a moment.
+  const report = pending.includes(baselineName) ? () => {} : onProgress
   for (const name of pending) {
     const migration = migrations[name]
     if (!migration) continue
-    // A new schema is there in a moment.
-    if (name !== baselineName) onProgress({ state: 'applying', migration: name })
-    await withRetries(name, onProgress, () => apply(db, name, migration, onProgress))
-    if (name !== baselineName) onProgress({ state: 'applied', migration: name })
+    report({ state: 'applying', migration: name })
+    await withRetries(name, report, () => apply(db, name, migration, report))
+    report({ state: 'applied', migration: name })
   }
 }
 

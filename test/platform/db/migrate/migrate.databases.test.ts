@@ -93,6 +93,16 @@ test('applies nothing to a migrated database', async () => {
   expect(await migrate(database.db)).toEqual([])
 })
 
+test('reports no single migration to an operator whose database is empty', async () => {
+  await sql`drop schema public cascade`.execute(database.db)
+  await sql`create schema public`.execute(database.db)
+  const states: MigrationProgress[] = []
+
+  expect(await migrate(database.db, { onProgress: (progress) => states.push(progress) })).toContain(baselineName)
+
+  expect(states).toEqual([])
+})
+
 test('applies a migration while a backup reads its table', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const migrations = { [baselineName]: allMigrations[baselineName], '0033-note': addColumn('accounts', 'note text') }
