@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+import { folderForTest } from '../support/lifetime.ts'
+import { startServe } from '../support/process.ts'
 
 describe('a data folder', () => {
   let waybill: Installation
@@ -53,6 +59,29 @@ describe('a data folder', () => {
     await next.stop('SIGKILL')
     await waybill.serve()
     expect(await listNames()).toEqual(['Before', 'After'])
+  })
+
+  test('is created anew if its first start was stopped', async () => {
+    const dataDir = path.join(await folderForTest(), 'data')
+    const script = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+    const first = spawn(process.execPath, [script, 'serve'], {
+      env: { PATH: process.env['PATH'], WAYBILL_DATA_DIR: dataDir, PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // The leader of a group, as in a terminal.
+      detached: true,
+    })
+    const ended = Promise.all([text(first.stderr), once(first, 'exit')])
+    await expect.poll(() => existsSync(path.join(dataDir, 'pgdata'))).toBe(true)
+
+    process.kill(-(first.pid ?? NaN), 'SIGINT')
+
+    const [stderr, [exitCode]] = await ended
+    expect(stderr).toBe('Stopped while the embedded database was being created. The next start creates it anew.\n')
+    expect(exitCode).toBe(1)
+    const next = await startServe({ WAYBILL_DATA_DIR: dataDir })
+    expect((await next.get('/readyz')).statusCode).toBe(200)
+    next.kill('SIGTERM')
+    expect((await next.exited).code).toBe(0)
   })
 
   test('runs concurrent commands sequentially', async () => {

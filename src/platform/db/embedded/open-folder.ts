@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { z } from 'zod'
+import { ServiceError } from '../../../../contracts/errors.ts'
 import { hasCluster } from './cluster.ts'
 import { DurableFiles } from './durable-files.ts'
 
@@ -68,6 +69,8 @@ function toError(error: unknown): unknown {
   return Object.assign(new Error(`${code}: the files of the embedded database could not be written`), { code })
 }
 
+const stopped = 'Stopped while the embedded database was being created. The next start creates it anew.'
+
 /** Keep the memory of this short-lived process small. */
 const flags = ['--liftoff-only', '--max-semi-space-size=1', '--max-old-space-size=64']
 
@@ -88,6 +91,8 @@ export async function createCluster(folder: string): Promise<void> {
   })
   const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null]
   if (failure) throw failure
+  // Ctrl+C ends all processes of a terminal's foreground group.
+  if (signal === 'SIGINT' || signal === 'SIGTERM') throw new ServiceError('SERVICE_UNAVAILABLE', stopped)
   if (exitCode !== 0)
     throw new Error(`the embedded database could not be created: its process ended with ${signal ?? exitCode}`)
 }
