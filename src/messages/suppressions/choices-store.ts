@@ -8,7 +8,7 @@ import { isUserId, type StoredIdentity } from '../recipients/plan-identities.ts'
 import { findIdentities, lockRecipients } from '../recipients/store.ts'
 import { restoreErased } from './erased-store.ts'
 import { findHashKey, toNumberKey } from './number-key.ts'
-import { replacesReasonInSql } from './opt-out-reasons.ts'
+import { isOfUserInSql, replacesReasonInSql } from './opt-out-reasons.ts'
 
 /** A decision about one recipient, by the recipient or by a user of the account. */
 export interface Choice {
@@ -60,6 +60,9 @@ const getsNewValues = `(s.suppressed <> excluded.suppressed or ${replacesReasonI
  */
 const optInApplies = `(s.reason = excluded.reason or excluded.reason = 'preference' and s.reason in ('reply', 'rejected'))`
 
+/** Whether a user adds an entry of a user again. It stays as old as it is if the recipient decides nothing (`unsuppress`). */
+const isAddedAgain = `s.suppressed and excluded.suppressed and ${isOfUserInSql('s.reason')} and ${isOfUserInSql('excluded.reason')}`
+
 /**
  * A recipient who gets no messages at all stays so until they are removed, even if they opt out again.
  *
@@ -78,7 +81,7 @@ const decide = statement<Lists<ChoiceRow>, { id: string; inserted: boolean }>(
   on conflict (account_id, number_key) do update set
     suppressed = excluded.suppressed,
     all_messages = excluded.suppressed and (excluded.all_messages or s.suppressed and s.all_messages),
-    changed_at = excluded.changed_at,
+    changed_at = case when ${isAddedAgain} then s.changed_at else excluded.changed_at end,
     id = case when s.suppressed <> excluded.suppressed then excluded.id else s.id end,
     to_number = case when s.suppressed <> excluded.suppressed then excluded.to_number else s.to_number end,
     since = case when s.suppressed <> excluded.suppressed then excluded.since else s.since end,

@@ -6,6 +6,9 @@ import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
  */
 const strengths: Record<SuppressionReason, number> = { reply: 0, rejected: 1, preference: 2, manual: 3, import: 3 }
 
+/** The reasons of entries that users of the account add. */
+export const reasonsOfUsers = ['manual', 'import'] as const satisfies SuppressionReason[]
+
 /** A user's decision also replaces one of the same strength. */
 export function replacesReason(earlier: SuppressionReason, later: SuppressionReason): boolean {
   return strengths[later] > strengths[earlier] || strengths[later] === strengths.manual
@@ -20,6 +23,11 @@ export function compareReasons(one: SuppressionReason, other: SuppressionReason)
 export function replacesReasonInSql(earlier: string, later: string): string {
   const strength = strengthInSql(later)
   return `(${strength} > ${strengthInSql(earlier)} or ${strength} = ${strengths.manual})`
+}
+
+/** Whether the reason in a column is a user's. */
+export function isOfUserInSql(column: string): string {
+  return `${column} in (${reasonsOfUsers.map((reason) => `'${reason}'`).join(', ')})`
 }
 
 function strengthInSql(column: string): string {

@@ -5,6 +5,7 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
+import { reasonsOfUsers } from './opt-out-reasons.ts'
 import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
 
 export interface SuppressionFilter {
@@ -78,9 +79,9 @@ function isOfRecipient(accountId: string, recipient: string, hashKey: HashKey | 
 }
 
 /**
- * Keeps the rows, so that a late, older opt-out has no effect. Those of an erased person have one ID, and the number finds
- * only one of them. Returns how many there were. Requires the lock of the account's recipients
- * (recipients/store.ts).
+ * Keeps the rows, so that a late, older opt-out has no effect, except for those that only users have changed, which would
+ * pile up. The rows of an erased person have one ID, and the number finds only one of them. Returns how many there were.
+ * Requires the lock of the account's recipients (recipients/store.ts).
  */
 export async function unsuppress(
   trx: Kysely<Database>,
@@ -98,6 +99,14 @@ export async function unsuppress(
     .where('account_id', '=', accountId)
     .where(isOfRecipient(accountId, recipient, hashKey))
     .where('suppressed', '=', true)
+  const { numDeletedRows } = await trx
+    .deleteFrom('suppressions')
+    .where('account_id', '=', accountId)
+    .where('id', 'in', found)
+    .where('suppressed', '=', true)
+    .where('reason', 'in', reasonsOfUsers)
+    .whereRef('changed_at', '=', 'since')
+    .executeTakeFirst()
   const { numUpdatedRows } = await trx
     .updateTable('suppressions')
     .set({
@@ -114,7 +123,7 @@ export async function unsuppress(
     .where('id', 'in', found)
     .where('suppressed', '=', true)
     .executeTakeFirst()
-  return Number(numUpdatedRows)
+  return Number(numDeletedRows + numUpdatedRows)
 }
 
 /** Locks the suppressions of recipients until the end of the transaction. */

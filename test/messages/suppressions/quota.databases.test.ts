@@ -57,6 +57,17 @@ test('makes room for another recipient when one is removed', async () => {
   expect((await add(numbers(1, 8)[0])).statusCode).toBe(422)
 })
 
+test('keeps nothing of recipients whom only users added and removed', async () => {
+  await importAll(numbers(quota))
+  await importAll(numbers(quota))
+  await add(numbers(1)[0])
+
+  for (const to of numbers(quota)) await account.post('/api/v1/suppression/remove', { to })
+
+  const { rows } = await sql`select from suppressions where account_id = ${account.accountId}`.execute(server.deps.db)
+  expect(rows).toEqual([])
+})
+
 test('stores opt-outs of recipients beyond the quota, and counts them', async () => {
   const { waMessageId } = await sendOne(account)
   await importAll(numbers(quota))

@@ -410,9 +410,19 @@ test('keeps an entry that a user added until a user removes it', async () => {
   expect(await listSuppressed()).toEqual([[exampleSend.to, 'manual']])
 })
 
-test('ignores an older STOP that WhatsApp repeats after a removal', async () => {
+test.each([
+  { title: 'a removal', change: async () => {} },
+  {
+    title: 'an addition and a removal',
+    change: async () => {
+      await account.trpc.suppression.add.mutate({ to: exampleSend.to })
+      await account.trpc.suppression.add.mutate({ to: exampleSend.to })
+    },
+  },
+])('ignores an older STOP that WhatsApp repeats after $title', async ({ change }) => {
   const stop = userMessage(text('STOP'), undefined)
   await receiveMessages([stop])
+  await change()
   await account.trpc.suppression.remove.mutate({ to: exampleSend.to })
   await receiveMessages([stop])
   await setPreference('stop', replyTime)
